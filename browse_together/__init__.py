@@ -1,9 +1,30 @@
-"""Starts the commands with our own packages first.
+"""The Python client, and the programs of the commands.
 
-Others have packages named `shared` and `client` too, and PYTHONPATH or the current directory would find theirs. Only we
-have a package of this name; importing it puts its parent directory before all others."""
+```python
+from browse_together import Browser
 
-import os
-import sys
+with Browser() as browser:
+    page = browser.page("orders")
+    page.goto("https://shop.example/orders")
+    rows = page.extract_table()
+```
 
-sys.path.insert(0, __path__[0].rpartition(os.sep)[0])
+The commands import this too, and start quickly: the client is imported when it is asked for.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from browse_together.asynchronous import AsyncBrowser, AsyncPage
+    from browse_together.browser import Browser, Page
+    from browse_together.refusals import BrowseError
+
+__all__ = ["AsyncBrowser", "AsyncPage", "BrowseError", "Browser", "Page"]
+
+
+def __getattr__(name: str) -> object:
+    places = {"AsyncBrowser": "asynchronous", "AsyncPage": "asynchronous", "BrowseError": "refusals"}
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{places.get(name, 'browser')}"), name)

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from typing import Final
 
-import browse_together  # noqa: F401 - it puts our own packages before others of their names
+import browse_together.first  # noqa: F401 - it puts our own packages before others of their names
 from mcp_gateway.jsonrpc import Message
 from mcp_gateway.stdio.early import EarlyReplies
 from mcp_gateway.stdio.launcher import Launcher

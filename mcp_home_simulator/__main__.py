@@ -4,7 +4,7 @@ import argparse
 import asyncio
 import contextlib
 
-import browse_together  # noqa: F401 - it puts our own packages before others of their names
+import browse_together.first  # noqa: F401 - it puts our own packages before others of their names
 from mcp_home_simulator.state import HomeState
 from mcp_home_simulator.tools import HomeTools, listed
 from shared.json_lines.lines import Lines

@@ -1,5 +1,5 @@
-"""Writes `TOOLS.md`, the reference of all actions and errors, and what a start is not to wait for; `--check` fails if
-they are stale."""
+"""Writes `TOOLS.md`, the reference of all actions and errors, what a start is not to wait for, and the methods and
+errors of the Python client; `--check` fails if they are stale."""
 
 import json
 import sys
@@ -8,6 +8,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Final
 
+from scripts import python_client
 from shared import toolsets, written
 from shared.actions.base import Action, PageAction
 from shared.catalogue import ACTIONS, digest
@@ -17,7 +18,7 @@ from shared.next_calls import next_call
 from shared.schema import Schema, full_schema, inherited_names, properties_of, required_of, second_names
 from shared.wire import BROWSER
 
-PAGE: Final = written.FILE.with_name("TOOLS.md")
+ROOT: Final = Path(__file__).parents[1]
 
 
 def reference() -> str:
@@ -144,15 +145,25 @@ def answers() -> str:
     return written.text(digest(ACTIONS), [tool.message() for tool in toolsets.tools()])
 
 
-def main(arguments: Sequence[str], page: Path = PAGE, file: Path = written.FILE) -> int:
-    texts = {page: reference(), file: answers()}
+def files() -> dict[str, str]:
+    """Return the text of each file, by its place."""
+    return {
+        "shared/TOOLS.md": reference(),
+        "shared/written.json": answers(),
+        "browse_together/actions.py": python_client.actions(),
+        "browse_together/errors.py": python_client.errors(),
+    }
+
+
+def main(arguments: Sequence[str], root: Path = ROOT) -> int:
+    texts = {root / place: text for place, text in files().items()}
     if "--check" not in arguments:
         for path, text in texts.items():
             path.write_text(text, encoding="utf-8")
         return 0
     stale = [path for path, text in texts.items() if not path.exists() or path.read_text(encoding="utf-8") != text]
     for path in stale:
-        sys.stderr.write(f"shared/{path.name} is stale: run make docs\n")
+        sys.stderr.write(f"{path.relative_to(root).as_posix()} is stale: run make docs\n")
     return 1 if stale else 0
 
 

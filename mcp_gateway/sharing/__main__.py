@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import Final
 
-import browse_together  # noqa: F401 - it puts our own packages before others of their names
+import browse_together.first  # noqa: F401 - it puts our own packages before others of their names
 from mcp_gateway.sharing.place import Place, is_own
 
 _COMES_WITHIN_S: Final = 0.2

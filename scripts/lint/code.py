@@ -10,11 +10,13 @@ from shared.errors import every_error
 
 LONGEST_FILE: Final = 500
 LONGEST_FUNCTION: Final = 60
+GENERATED: Final = {"browse_together/actions.py", "browse_together/errors.py"}
 
 
 def sizes() -> Iterator[str]:
     for path in files(*PACKAGES, *AROUND):
-        if (lines := len(path.read_text(encoding="utf-8").splitlines())) > LONGEST_FILE:
+        lines = len(path.read_text(encoding="utf-8").splitlines())
+        if lines > LONGEST_FILE and place(path) not in GENERATED:
             yield f"{place(path)}: {lines} lines are more than {LONGEST_FILE}"
         for node in ast.walk(tree(path)):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):

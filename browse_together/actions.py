@@ -1,0 +1,3524 @@
+"""The actions as methods. `make docs` writes this file from `shared/actions`: do not edit it."""
+
+from collections.abc import Mapping, Sequence
+from os import PathLike
+from typing import Any, Literal, NotRequired, TypedDict, Unpack
+
+from browse_together.calling import AsyncCalling, Calling
+from browse_together.results import (
+    Answered,
+    Claim,
+    Content,
+    Cookies,
+    Data,
+    Done,
+    Downloads,
+    Element,
+    Elements,
+    Exchange,
+    Fetched,
+    File,
+    Found,
+    Links,
+    Pages,
+    Picture,
+    Result,
+    Session,
+    Snapshot,
+    State,
+    Stored,
+    Table,
+    Text,
+    Value,
+    Values,
+    WorkList,
+)
+
+
+class SecretRef(TypedDict):
+    secret: str
+    """Its name."""
+
+
+class HttpAuth(TypedDict):
+    username: NotRequired[str]
+    """As the site knows it."""
+    password: NotRequired[str | SecretRef]
+    """Text, or {"secret": NAME}."""
+
+
+class Position(TypedDict):
+    x: float
+    """Pixels from the element's left edge."""
+    y: float
+    """Pixels from the element's top edge."""
+
+
+class Point(TypedDict):
+    x: float
+    """Px to the right."""
+    y: float
+    """Px down."""
+
+
+class GivenFile(TypedDict):
+    name: NotRequired[str]
+    """File name."""
+    path: NotRequired[str]
+    """In your client's roots, or BROWSE_UPLOAD_ROOTS."""
+    text: NotRequired[str]
+    """Its content as text."""
+    data: NotRequired[str]
+    """Its content as base64."""
+    artifactId: NotRequired[str]
+    """Content of an earlier reply's file."""
+    mimeType: NotRequired[str]
+    """By default from the name."""
+
+
+class FormField(TypedDict):
+    selector: str
+    """Ref, CSS, role=... or //xpath; of radio buttons, all of the group."""
+    value: str | bool | int | float | Sequence[str] | SecretRef
+    """Text, {"secret": NAME}; true or false for a checkbox; an option's value or label, or a list."""
+
+
+class FindQuery(TypedDict):
+    text: NotRequired[str]
+    """Part of what it says, in any case."""
+    role: NotRequired[str]
+    """ARIA role: button, link, textbox, row, ..."""
+    name: NotRequired[str]
+    """Part of its accessible name."""
+
+
+class SecretHeader(TypedDict):
+    secret: str
+    """Its name."""
+    prefix: NotRequired[str]
+    """What stands before it, such as "Bearer "."""
+
+
+class Clip(TypedDict):
+    x: float
+    """Left edge, px."""
+    y: float
+    """Top edge, px."""
+    width: float
+    """Width, px."""
+    height: float
+    """Height, px."""
+
+
+class Margin(TypedDict):
+    top: NotRequired[str]
+    """Such as 2cm."""
+    right: NotRequired[str]
+    """Such as 2cm."""
+    bottom: NotRequired[str]
+    """Such as 2cm."""
+    left: NotRequired[str]
+    """Such as 2cm."""
+
+
+class Geolocation(TypedDict):
+    latitude: float
+    """Degrees."""
+    longitude: float
+    """Degrees."""
+    accuracy: NotRequired[float]
+    """Metres."""
+
+
+class Viewport(TypedDict):
+    width: NotRequired[int]
+    """px"""
+    height: NotRequired[int]
+    """px"""
+
+
+class SessionProxy(TypedDict):
+    server: str
+    """http://host:port, or socks5://host:port."""
+    username: NotRequired[str]
+    """Where it asks for one."""
+    password: NotRequired[str]
+    """Told to nobody."""
+
+
+class Cookie(TypedDict):
+    name: str
+    """Its name."""
+    value: str
+    """Its value."""
+    url: NotRequired[str]
+    """For this URL's host; or give domain."""
+    domain: NotRequired[str]
+    """Such as .example.com, for those below it too."""
+    path: NotRequired[str]
+    """/ by default."""
+    expires: NotRequired[float]
+    """Unix time in s; without, it ends with the browser."""
+    httpOnly: NotRequired[bool]
+    """Hidden from scripts."""
+    secure: NotRequired[bool]
+    """Only over https."""
+    sameSite: NotRequired[Literal["Strict", "Lax", "None"]]
+    """None needs secure."""
+    partitionKey: NotRequired[str]
+    """Top-level site of a partitioned cookie."""
+
+
+class OfPage(TypedDict, total=False):
+    """The arguments that every action on a page takes."""
+
+    timeout: int
+    """Milliseconds the action may take on the page. Default: 5000."""
+    if_revision: int
+    """Refuse (STALE_REVISION) unless the page is still at this revision."""
+    expect_url: str
+    """Refuse (STALE_REVISION) unless the page's URL matches this glob (`*` is any text)."""
+    reply: Literal["none", "delta", "full"]
+    """What an act returns: nothing, what it changed, or also a snapshot. Default: delta."""
+    as_: str
+    """Which of several agents behind one client this is: a label for siblings and people, no authority."""
+
+
+class PageActions(Calling):
+    """The actions on one page."""
+
+    def goto(
+        self, url: str, *, auth: HttpAuth | None = None,
+        wait_until: Literal["load", "domcontentloaded", "networkidle", "commit"] | None = None,
+        referer: str | None = None, new_session: bool | None = None, **common: Unpack[OfPage],
+    ) -> Done:
+        """Go to a URL; the reply outlines the page. Without page_id each call opens a new page. A new page_id opens a
+        page of that name, in the shared login. A page that has not loaded after 8 s counts as loaded once it can be
+        used. A site that answers 429 is left alone: RATE_LIMITED says until when.
+
+        auth: Login for HTTP authentication: sent only to the URL's origin, and kept for the session.
+        url: Absolute URL.
+        wait_until: The event that counts as loaded. Default: load.
+        referer: Referer header value.
+        new_session: Without page_id and session_id: in a session of its own, with no login. Default: False.
+        """
+        return self._call(
+            "goto", Done, auth=auth, url=url, wait_until=wait_until, referer=referer, new_session=new_session, **common,
+        )
+
+    def go_back(
+        self, *, wait_until: Literal["load", "domcontentloaded", "networkidle", "commit"] | None = None,
+        **common: Unpack[OfPage],
+    ) -> Done:
+        """Go back one entry in the page's history.
+
+        wait_until: The event that counts as loaded. Default: load.
+        """
+        return self._call("go_back", Done, wait_until=wait_until, **common)
+
+    def go_forward(
+        self, *, wait_until: Literal["load", "domcontentloaded", "networkidle", "commit"] | None = None,
+        **common: Unpack[OfPage],
+    ) -> Done:
+        """Go forward one entry in the page's history.
+
+        wait_until: The event that counts as loaded. Default: load.
+        """
+        return self._call("go_forward", Done, wait_until=wait_until, **common)
+
+    def reload_page(
+        self, *, ignore_cache: bool | None = None,
+        wait_until: Literal["load", "domcontentloaded", "networkidle", "commit"] | None = None,
+        **common: Unpack[OfPage],
+    ) -> Done:
+        """Reload the page. Also brings back a page that no longer responds.
+
+        ignore_cache: Fetch everything anew from the servers. Default: False.
+        wait_until: The event that counts as loaded. Default: load.
+        """
+        return self._call("reload_page", Done, ignore_cache=ignore_cache, wait_until=wait_until, **common)
+
+    def get_current_url(self, **common: Unpack[OfPage]) -> State:
+        """Get the URL that the page is at."""
+        return self._call("get_current_url", State, **common)
+
+    def get_page_title(self, **common: Unpack[OfPage]) -> State:
+        """Get the title of the page's document."""
+        return self._call("get_page_title", State, **common)
+
+    def click(
+        self, selector: str, *, frame: str | None = None, strict: bool | None = None, position: Position | None = None,
+        force: bool | None = None, no_wait_after: bool | None = None, trial: bool | None = None,
+        scroll: Literal["auto", "none"] | None = None, button: Literal["left", "right", "middle"] | None = None,
+        click_count: int | None = None, delay: float | None = None,
+        modifiers: Sequence[Literal["Alt", "Control", "ControlOrMeta", "Meta", "Shift"]] | None = None,
+        steps: int | None = None, **common: Unpack[OfPage],
+    ) -> Done:
+        """Click an element. Double: params {"clickCount": 2}. The reply tells of a navigation, requests sent, a popup,
+        what changed, or that there was nothing.
+
+        selector: Ref (e12), CSS or role=...
+        frame: Selector of its iframe; refs need none.
+        strict: false takes the first of several. Default: True.
+        position: Where in the element, px from its top left corner.
+        force: Skip the checks that the element can be acted on. Default: False.
+        no_wait_after: Do not wait for a navigation that the act starts. Default: False.
+        trial: Check that it could be done, and do nothing. Default: False.
+        scroll: `none` leaves the scroll position as it is. Default: auto.
+        button: Mouse button. Default: left.
+        click_count: 2 is a double click. Default: 1.
+        delay: Ms between mouse down and up.
+        modifiers: Keys held down meanwhile.
+        steps: Mouse moves on the way to the element.
+        """
+        return self._call(
+            "click", Done, selector=selector, frame=frame, strict=strict, position=position, force=force,
+            no_wait_after=no_wait_after, trial=trial, scroll=scroll, button=button, click_count=click_count,
+            delay=delay, modifiers=modifiers, steps=steps, **common,
+        )
+
+    def fill(
+        self, selector: str, value: str | SecretRef, *, frame: str | None = None, strict: bool | None = None,
+        force: bool | None = None, no_wait_after: bool | None = None, **common: Unpack[OfPage],
+    ) -> Done:
+        """Set the value of a field, replacing what it has. Of an input, a textarea or an editable element, at once. The
+        reply has the value that the page shows afterwards, unless it is the given one.
+
+        selector: Ref (e12), CSS or role=...
+        frame: Selector of its iframe; refs need none.
+        strict: false takes the first of several. Default: True.
+        value: Text, or {"secret": NAME}.
+        force: Skip the checks that the element can be acted on. Default: False.
+        no_wait_after: Do not wait for a navigation that the act starts. Default: False.
+        """
+        return self._call(
+            "fill", Done, selector=selector, frame=frame, strict=strict, value=value, force=force,
+            no_wait_after=no_wait_after, **common,
+        )
+
+    def type(
+        self, selector: str, text: str | SecretRef, *, frame: str | None = None, strict: bool | None = None,
+        delay: float | None = None, no_wait_after: bool | None = None, **common: Unpack[OfPage],
+    ) -> Done:
+        """Type text key by key, after what is there. Prefer `fill`. It is for pages that listen for keys.
+
+        selector: Ref (e12), CSS or role=...
+        frame: Selector of its iframe; refs need none.
+        strict: false takes the first of several. Default: True.
+        text: Text, or {"secret": NAME}.
+        delay: Ms between keys. Default: 0.
+        no_wait_after: Do not wait for a navigation that the act starts. Default: False.
+        """
+        return self._call(
+            "type", Done, selector=selector, frame=frame, strict=strict, text=text, delay=delay,
+            no_wait_after=no_wait_after, **common,
+        )
+
+    def press(
+        self, key: str, *, selector: str | None = None, frame: str | None = None, strict: bool | None = None,
+        delay: float | None = None, no_wait_after: bool | None = None, **common: Unpack[OfPage],
+    ) -> Done:
+        """Press a key on an element, or where the focus is. Control+v pastes what you copied by Control+c or Control+x
+        in this session: the browser's own clipboard has what others copy too, and is not pasted.
+
+        key: Such as Enter or Control+a.
+        selector: Focused first.
+        frame: Selector of its iframe.
+        strict: false takes the first of several. Default: True.
+        delay: Ms between key down and up.
+        no_wait_after: Do not wait for a navigation that the act starts. Default: False.
+        """
+        return self._call(
+            "press", Done, key=key, selector=selector, frame=frame, strict=strict, delay=delay,
+            no_wait_after=no_wait_after, **common,
+        )
+
+    def hover(
+        self, selector: str, *, frame: str | None = None, strict: bool | None = None, position: Position | None = None,
+        force: bool | None = None, no_wait_after: bool | None = None, trial: bool | None = None,
+        scroll: Literal["auto", "none"] | None = None,
+        modifiers: Sequence[Literal["Alt", "Control", "ControlOrMeta", "Meta", "Shift"]] | None = None,
+        **common: Unpack[OfPage],
+    ) -> Done:
+        """Move the mouse over an element.
+
+        selector: Ref (e12), CSS or role=...
+        frame: Selector of its iframe; refs need none.
+        strict: false takes the first of several. Default: True.
+        position: Where in the element, px from its top left corner.
+        force: Skip the checks that the element can be acted on. Default: False.
+        no_wait_after: Do not wait for a navigation that the act starts. Default: False.
+        trial: Check that it could be done, and do nothing. Default: False.
+        scroll: `none` leaves the scroll position as it is. Default: auto.
+        modifiers: Keys held down meanwhile.
+        """
+        return self._call(
+            "hover", Done, selector=selector, frame=frame, strict=strict, position=position, force=force,
+            no_wait_after=no_wait_after, trial=trial, scroll=scroll, modifiers=modifiers, **common,
+        )
+
+    def select_option(
+        self, selector: str, *, frame: str | None = None, strict: bool | None = None,
+        value: str | Sequence[str] | None = None, label: str | Sequence[str] | None = None,
+        index: int | Sequence[int] | None = None, force: bool | None = None, no_wait_after: bool | None = None,
+        **common: Unpack[OfPage],
+    ) -> Done:
+        """Choose options of a select element; [] chooses none. By value, label or index. The reply has the values
+        selected afterwards.
+
+        selector: Ref (e12), CSS or role=...
+        frame: Selector of its iframe; refs need none.
+        strict: false takes the first of several. Default: True.
+        value: Values, or visible labels.
+        label: Visible labels.
+        index: Positions, from 0.
+        force: Skip the checks that the element can be acted on. Default: False.
+        no_wait_after: Do not wait for a navigation that the act starts. Default: False.
+        """
+        return self._call(
+            "select_option", Done, selector=selector, frame=frame, strict=strict, value=value, label=label, index=index,
+            force=force, no_wait_after=no_wait_after, **common,
+        )
+
+    def check(
+        self, selector: str, *, frame: str | None = None, strict: bool | None = None, position: Position | None = None,
+        force: bool | None = None, no_wait_after: bool | None = None, trial: bool | None = None,
+        scroll: Literal["auto", "none"] | None = None, **common: Unpack[OfPage],
+    ) -> Done:
+        """Tick a checkbox or radio button; one that is ticked already stays so.
+
+        selector: Ref (e12), CSS or role=...
+        frame: Selector of its iframe; refs need none.
+        strict: false takes the first of several. Default: True.
+        position: Where in the element, px from its top left corner.
+        force: Skip the checks that the element can be acted on. Default: False.
+        no_wait_after: Do not wait for a navigation that the act starts. Default: False.
+        trial: Check that it could be done, and do nothing. Default: False.
+        scroll: `none` leaves the scroll position as it is. Default: auto.
+        """
+        return self._call(
+            "check", Done, selector=selector, frame=frame, strict=strict, position=position, force=force,
+            no_wait_after=no_wait_after, trial=trial, scroll=scroll, **common,
+        )
+
+    def uncheck(
+        self, selector: str, *, frame: str | None = None, strict: bool | None = None, position: Position | None = None,
+        force: bool | None = None, no_wait_after: bool | None = None, trial: bool | None = None,
+        scroll: Literal["auto", "none"] | None = None, **common: Unpack[OfPage],
+    ) -> Done:
+        """Untick a checkbox; one that is not ticked stays so.
+
+        selector: Ref (e12), CSS or role=...
+        frame: Selector of its iframe; refs need none.
+        strict: false takes the first of several. Default: True.
+        position: Where in the element, px from its top left corner.
+        force: Skip the checks that the element can be acted on. Default: False.
+        no_wait_after: Do not wait for a navigation that the act starts. Default: False.
+        trial: Check that it could be done, and do nothing. Default: False.
+        scroll: `none` leaves the scroll position as it is. Default: auto.
+        """
+        return self._call(
+            "uncheck", Done, selector=selector, frame=frame, strict=strict, position=position, force=force,
+            no_wait_after=no_wait_after, trial=trial, scroll=scroll, **common,
+        )
+
+    def drag_and_drop(
+        self, source: str, target: str, *, frame: str | None = None, strict: bool | None = None,
+        source_position: Position | None = None, target_position: Position | None = None, force: bool | None = None,
+        no_wait_after: bool | None = None, trial: bool | None = None, steps: int | None = None,
+        scroll: Literal["auto", "none"] | None = None, **common: Unpack[OfPage],
+    ) -> Done:
+        """Drag an element onto another one. The reply says what the page made of it: an HTML drag and where it was
+        dropped, or where the element is now.
+
+        source: Element to drag: ref, CSS, text=, role=.
+        frame: Selector of its iframe; refs need none.
+        strict: false takes the first of several. Default: True.
+        target: Element to drop it on.
+        source_position: Where in the element, px from its top left corner.
+        target_position: Where in the element, px from its top left corner.
+        force: Skip the checks that the element can be acted on. Default: False.
+        no_wait_after: Do not wait for a navigation that the act starts. Default: False.
+        trial: Check that it could be done, and do nothing. Default: False.
+        steps: Mouse moves on the way. Default: 5.
+        scroll: `none` leaves the scroll position as it is. Default: auto.
+        """
+        return self._call(
+            "drag_and_drop", Done, source=source, frame=frame, strict=strict, target=target,
+            source_position=source_position, target_position=target_position, force=force, no_wait_after=no_wait_after,
+            trial=trial, steps=steps, scroll=scroll, **common,
+        )
+
+    def mouse(
+        self, do: Literal["move", "click", "down", "up", "drag", "wheel"], x: float, y: float, *,
+        to: Point | None = None, by: Point | None = None, button: Literal["left", "right", "middle"] | None = None,
+        click_count: int | None = None, delay: float | None = None, steps: int | None = None,
+        modifiers: Sequence[Literal["Alt", "Control", "ControlOrMeta", "Meta", "Shift"]] | None = None,
+        **common: Unpack[OfPage],
+    ) -> Done:
+        """Use the mouse at a point of the window, where no selector helps. Points are in CSS px of the viewport. It is
+        for places such as on a canvas; the reply names the element there.
+
+        do: What to do there.
+        x: Px from the left.
+        y: Px from the top.
+        to: drag: let go at this {x, y}.
+        by: wheel: by this {x, y}.
+        button: Mouse button. Default: left.
+        click_count: 2 is a double click. Default: 1.
+        delay: click: ms between down and up.
+        steps: move, drag: mouse moves on the way. Default: 5.
+        modifiers: Keys held down meanwhile.
+        """
+        return self._call(
+            "mouse", Done, do=do, x=x, y=y, to=to, by=by, button=button, click_count=click_count, delay=delay,
+            steps=steps, modifiers=modifiers, **common,
+        )
+
+    def scroll(
+        self, selector: str | None = None, *, frame: str | None = None, strict: bool | None = None,
+        to: Literal["top", "bottom", "view"] | None = None, x: float | None = None, y: float | None = None,
+        **common: Unpack[OfPage],
+    ) -> Done:
+        """Scroll the page or an element: one screen down, by px or to an end; or an element into view. The reply says
+        where it is then, and how much more there is.
+
+        selector: Element to show, or to scroll in.
+        frame: Selector of its iframe.
+        strict: false takes the first of several. Default: True.
+        to: Where to first.
+        x: Px to the right; negative is left.
+        y: Px down; negative is up.
+        """
+        return self._call("scroll", Done, selector=selector, frame=frame, strict=strict, to=to, x=x, y=y, **common)
+
+    def focus(
+        self, selector: str, *, frame: str | None = None, strict: bool | None = None, **common: Unpack[OfPage],
+    ) -> Done:
+        """Give an element the keyboard's focus, without clicking it.
+
+        selector: Ref (e12), CSS or role=...
+        frame: Selector of its iframe; refs need none.
+        strict: false takes the first of several. Default: True.
+        """
+        return self._call("focus", Done, selector=selector, frame=frame, strict=strict, **common)
+
+    def blur(
+        self, selector: str, *, frame: str | None = None, strict: bool | None = None, **common: Unpack[OfPage],
+    ) -> Done:
+        """Take the focus from an element, as leaving a field does. The page then runs its checks or saves.
+
+        selector: Ref (e12), CSS or role=...
+        frame: Selector of its iframe; refs need none.
+        strict: false takes the first of several. Default: True.
+        """
+        return self._call("blur", Done, selector=selector, frame=frame, strict=strict, **common)
+
+    def paste(
+        self, text: str, *, html: str | None = None, selector: str | None = None, frame: str | None = None,
+        strict: bool | None = None, **common: Unpack[OfPage],
+    ) -> Done:
+        """Paste text into an element, or where the focus is. Also as HTML. No clipboard is read or changed. The reply
+        tells what the page made of it.
+
+        text: What to paste.
+        html: The same as HTML, for editors that take it.
+        selector: Element to focus first.
+        frame: Selector of its iframe.
+        strict: false takes the first of several. Default: True.
+        """
+        return self._call("paste", Done, text=text, html=html, selector=selector, frame=frame, strict=strict, **common)
+
+    def upload_file(
+        self, selector: str, files: Sequence[str | PathLike[str] | GivenFile], *, frame: str | None = None,
+        strict: bool | None = None, no_wait_after: bool | None = None, **common: Unpack[OfPage],
+    ) -> Done:
+        """Choose files in a file input, or in the chooser that a click on the element opens. Base64 goes in "data", and
+        [] chooses none. The reply tells what the input holds afterwards.
+
+        selector: Ref (e12), CSS or role=...
+        frame: Selector of its iframe; refs need none.
+        strict: false takes the first of several. Default: True.
+        files: Each {"path"}, {"artifactId"} or {"name", "text"}.
+        no_wait_after: Do not wait for a navigation that the act starts. Default: False.
+        """
+        return self._call(
+            "upload_file", Done, selector=selector, frame=frame, strict=strict, files=files,
+            no_wait_after=no_wait_after, **common,
+        )
+
+    def drop(
+        self, selector: str, *, frame: str | None = None, strict: bool | None = None,
+        files: Sequence[str | PathLike[str] | GivenFile] | None = None, data: Mapping[str, str] | None = None,
+        position: Position | None = None, **common: Unpack[OfPage],
+    ) -> Done:
+        """Drop files or data onto an element, as if dragged from outside of the browser.
+
+        selector: Ref (e12), CSS or role=...
+        frame: Selector of its iframe; refs need none.
+        strict: false takes the first of several. Default: True.
+        files: As upload_file takes them, 2 MB at most.
+        data: By MIME type: {"text/plain": "..."}.
+        position: Where in the element, px from its top left corner.
+        """
+        return self._call(
+            "drop", Done, selector=selector, frame=frame, strict=strict, files=files, data=data, position=position,
+            **common,
+        )
+
+    def batch(self, steps: Sequence[Mapping[str, Any]], **common: Unpack[OfPage]) -> Done:
+        """Do several actions in one call; it stops at the first that fails. On one page, in one turn. Cheaper than
+        single calls if you need not look in between. A failure tells what was done before it.
+
+        steps: Each {"action": "click", "selector": "#buy"}: any tool but batch and request_human.
+        """
+        return self._call("batch", Done, steps=steps, **common)
+
+    def fill_form(
+        self, fields: Sequence[FormField], *, submit: str | None = None, frame: str | None = None,
+        **common: Unpack[OfPage],
+    ) -> Done:
+        """Fill many fields at once: also checkboxes, selects, sliders and tags. The kind of each field is detected. The
+        reply names fields that hold something else than you gave.
+
+        fields: Value: text, {"secret": NAME}, true or false, or a list.
+        submit: Button to click then.
+        frame: Selector of the iframe to look in.
+        """
+        return self._call("fill_form", Done, fields=fields, submit=submit, frame=frame, **common)
+
+    def refill(self, **common: Unpack[OfPage]) -> Done:
+        """Refill what you had filled in but not sent when the page was lost. As the notice offers. Secrets are not
+        kept; the reply names them, so that you can give them again."""
+        return self._call("refill", Done, **common)
+
+    def wait_for_selector(
+        self, selector: str, *, state: Literal["attached", "detached", "visible", "hidden"] | None = None,
+        frame: str | None = None, strict: bool | None = None, **common: Unpack[OfPage],
+    ) -> Result:
+        """Wait until an element is there, or gone. `state` chooses: visible, hidden, attached or detached.
+
+        selector: Ref (e12), CSS or role=...
+        state: What to wait for. Default: visible.
+        frame: Selector of its iframe.
+        strict: Refuse when several match. Default: False.
+        """
+        return self._call(
+            "wait_for_selector", Result, selector=selector, state=state, frame=frame, strict=strict, **common,
+        )
+
+    def wait_for_navigation(
+        self, *, url: str | None = None,
+        wait_until: Literal["load", "domcontentloaded", "networkidle", "commit"] | None = None,
+        **common: Unpack[OfPage],
+    ) -> Result:
+        """Wait for the page's next navigation to load. One that began after your own last act on the page counts too.
+
+        url: Only to a URL that matches.
+        wait_until: The event that counts as loaded. Default: load.
+        """
+        return self._call("wait_for_navigation", Result, url=url, wait_until=wait_until, **common)
+
+    def wait_for_url(
+        self, url: str, *, wait_until: Literal["load", "domcontentloaded", "networkidle", "commit"] | None = None,
+        **common: Unpack[OfPage],
+    ) -> Result:
+        """Wait until the page is at a URL that matches, and has loaded.
+
+        url: Glob (`*` is any text), /path, or /regex/flags.
+        wait_until: The event that counts as loaded. Default: load.
+        """
+        return self._call("wait_for_url", Result, url=url, wait_until=wait_until, **common)
+
+    def wait_for_load(
+        self, *, state: Literal["load", "domcontentloaded", "networkidle"] | None = None, **common: Unpack[OfPage],
+    ) -> Result:
+        """Wait until the page's document has loaded.
+
+        state: networkidle: no requests for 500 ms. Default: load.
+        """
+        return self._call("wait_for_load", Result, state=state, **common)
+
+    def wait(self, duration: int, **common: Unpack[OfPage]) -> Result:
+        """Wait for a duration. Prefer wait_for_selector, which goes on as soon as it can.
+
+        duration: Milliseconds.
+        """
+        return self._call("wait", Result, duration=duration, **common)
+
+    def content(
+        self, *, query: str | None = None, section: str | None = None,
+        format: Literal["html", "markdown", "text"] | None = None, selector: str | None = None,
+        frame: str | None = None, unseen: bool | None = None, include_shadow: bool | None = None,
+        budget: int | None = None, cursor: str | None = None, **common: Unpack[OfPage],
+    ) -> Content:
+        """Read the page, best as markdown; a long one by `query` or `section`. `query` returns the passages about it.
+        Without arguments, a short page comes as raw HTML; a long one as its headings with handles, its beginning,
+        and a cursor. To find something to act on, `find` and `snapshot` are shorter.
+
+        query: Question or words.
+        section: Handle or heading.
+        format: Raw HTML without it.
+        selector: Only this element.
+        frame: Selector of the iframe to read.
+        unseen: Only the text that nobody sees, which is otherwise left out. Default: False.
+        include_shadow: With html: open shadow roots too, as templates. Default: False.
+        budget: Most characters to return; the rest by cursor.
+        cursor: From an earlier reply.
+        """
+        return self._call(
+            "content", Content, query=query, section=section, format=format, selector=selector, frame=frame,
+            unseen=unseen, include_shadow=include_shadow, budget=budget, cursor=cursor, **common,
+        )
+
+    def snapshot(
+        self, selector: str | None = None, *, frame: str | None = None, depth: int | None = None,
+        interactive_only: bool | None = None, boxes: bool | None = None, since: bool | None = None,
+        filename: str | None = None, budget: int | None = None, cursor: str | None = None, **common: Unpack[OfPage],
+    ) -> Snapshot:
+        """Get the accessibility tree, with refs (e12). `find` is shorter. Elements that can be acted on, and their
+        containers, have refs. Every selector argument takes a ref until the document changes.
+
+        selector: Only this element.
+        frame: Selector of the iframe that `selector` is looked up in.
+        depth: Levels of the tree to show.
+        interactive_only: Only controls and headings. Default: False.
+        boxes: Add each element's box: x, y, width, height in px. Default: False.
+        since: Only what changed since your last snapshot of the page. Default: False.
+        filename: Save it as this.
+        budget: Most characters to return; the rest by cursor.
+        cursor: From an earlier reply.
+        """
+        return self._call(
+            "snapshot", Snapshot, selector=selector, frame=frame, depth=depth, interactive_only=interactive_only,
+            boxes=boxes, since=since, filename=filename, budget=budget, cursor=cursor, **common,
+        )
+
+    def find(
+        self, text: str | None = None, *, role: str | None = None, name: str | None = None, selector: str | None = None,
+        frame: str | None = None, queries: Sequence[str | FindQuery] | None = None, **common: Unpack[OfPage],
+    ) -> Found:
+        """Find at most 12 elements, with refs. Each with its state, and its row's or section's heading. Each of
+        `queries` is a text, or {text, role, name}.
+
+        text: Part of its words.
+        role: button, link, row, ...
+        name: Part of the name.
+        selector: All that match, or what is in them.
+        frame: Selector of the iframe that `selector` is looked up in.
+        queries: Several at once: texts.
+        """
+        return self._call(
+            "find", Found, text=text, role=role, name=name, selector=selector, frame=frame, queries=queries, **common,
+        )
+
+    def extract_text(
+        self, selector: str, *, all: bool | None = None, trim: bool | None = None,
+        normalize_whitespace: bool | None = None, frame: str | None = None, **common: Unpack[OfPage],
+    ) -> Text:
+        """Get the text of elements, or the value of a field. As a person sees it; with trim and normalize_whitespace
+        false, as it stands in the document (text_content).
+
+        selector: Ref (e12), CSS or role=...
+        all: Of all elements that match, as a list; else of the first. Default: False.
+        trim: Without space at the ends. Default: True.
+        normalize_whitespace: Runs of space and line ends as one space. Default: True.
+        frame: Selector of its iframe.
+        """
+        return self._call(
+            "extract_text", Text, selector=selector, all=all, trim=trim, normalize_whitespace=normalize_whitespace,
+            frame=frame, **common,
+        )
+
+    def extract_html(
+        self, selector: str, *, inner: bool | None = None, all: bool | None = None, frame: str | None = None,
+        **common: Unpack[OfPage],
+    ) -> Text:
+        """Get the HTML of elements. `content` has the whole page's.
+
+        selector: Ref (e12), CSS or role=...
+        inner: Without the element's own tag. Default: True.
+        all: Of all elements that match, as a list; else of the first. Default: False.
+        frame: Selector of its iframe.
+        """
+        return self._call("extract_html", Text, selector=selector, inner=inner, all=all, frame=frame, **common)
+
+    def extract_attribute(
+        self, selector: str, attribute: str, *, all: bool | None = None, frame: str | None = None,
+        **common: Unpack[OfPage],
+    ) -> Values:
+        """Get an attribute of elements; null where one has it not.
+
+        selector: Ref (e12), CSS or role=...
+        attribute: Its name, such as href; data-* gets all that begin so.
+        all: Of all elements that match, as a list; else of the first. Default: False.
+        frame: Selector of its iframe.
+        """
+        return self._call(
+            "extract_attribute", Values, selector=selector, attribute=attribute, all=all, frame=frame, **common,
+        )
+
+    def extract_data(
+        self, schema: Mapping[str, str | Mapping[str, Any]], *, selector: str | None = None, frame: str | None = None,
+        **common: Unpack[OfPage],
+    ) -> Data:
+        """Get data by a schema of selectors: {"title": "h1", "items": {"selector": ".item", "all": true, "fields":
+        {...}}}. A field may have a type too: {"price": {"selector": ".price", "type": "number"}}. Says what it did
+        not find.
+
+        schema: Field -> a selector, or where it is.
+        selector: Only within the first element that matches.
+        frame: Selector of its iframe.
+        """
+        return self._call("extract_data", Data, schema=schema, selector=selector, frame=frame, **common)
+
+    def extract_table(
+        self, selector: str | None = None, *, all: bool | None = None, headers: Sequence[str] | None = None,
+        frame: str | None = None, **common: Unpack[OfPage],
+    ) -> Table:
+        """Get tables as rows by their headers. Rows are objects by their column's header, cells that span repeated,
+        hidden rows left out. Columns without a header are column1, column2.
+
+        selector: A table, or what it is in. Default: table, [role=table], [role=grid].
+        all: Of all elements that match, as a list; else of the first. Default: False.
+        headers: Names for the columns, instead of its own.
+        frame: Selector of its iframe.
+        """
+        return self._call("extract_table", Table, selector=selector, all=all, headers=headers, frame=frame, **common)
+
+    def extract_links(
+        self, selector: str | None = None, *, site: Literal["any", "same", "other"] | None = None,
+        unique: bool | None = None, frame: str | None = None, **common: Unpack[OfPage],
+    ) -> Links:
+        """Get the links of a page or of a part: text and absolute URL.
+
+        selector: Only within the first element that matches.
+        site: Only to the page's own origin, or not. Default: any.
+        unique: Each URL once. Default: False.
+        frame: Selector of its iframe.
+        """
+        return self._call("extract_links", Links, selector=selector, site=site, unique=unique, frame=frame, **common)
+
+    def extract_images(
+        self, selector: str | None = None, *, backgrounds: bool | None = None, frame: str | None = None,
+        **common: Unpack[OfPage],
+    ) -> Result:
+        """Get the pictures of a page or of a part: URL, alt text, size in px, and whether each is loaded.
+
+        selector: Only within the first element that matches.
+        backgrounds: Those of CSS backgrounds too. Default: False.
+        frame: Selector of its iframe.
+        """
+        return self._call("extract_images", Result, selector=selector, backgrounds=backgrounds, frame=frame, **common)
+
+    def extract_metadata(self, *, frame: str | None = None, **common: Unpack[OfPage]) -> Result:
+        """Get what a page says of itself: title, description, canonical URL, OpenGraph, JSON-LD. Its keywords,
+        language, Twitter, alternates and icons too.
+
+        frame: Selector of its iframe.
+        """
+        return self._call("extract_metadata", Result, frame=frame, **common)
+
+    def extract_computed_style(
+        self, selector: str, *, properties: Sequence[str] | None = None, pseudo: str | None = None,
+        all: bool | None = None, frame: str | None = None, **common: Unpack[OfPage],
+    ) -> Result:
+        """Get the CSS of an element as the browser computed it.
+
+        selector: Ref (e12), CSS or role=...
+        properties: Such as color or --brand; ["*"] for all; the usual ones without.
+        pseudo: Such as ::before.
+        all: Of all elements that match, as a list; else of the first. Default: False.
+        frame: Selector of its iframe.
+        """
+        return self._call(
+            "extract_computed_style", Result, selector=selector, properties=properties, pseudo=pseudo, all=all,
+            frame=frame, **common,
+        )
+
+    def find_elements(
+        self, selector: str, *, limit: int | None = None, attributes: bool | None = None, frame: str | None = None,
+        **common: Unpack[OfPage],
+    ) -> Elements:
+        """Look at all that match a selector: how many, with ref, text, state and box. As they are now; the box is in px
+        of the window. No match is an answer, not an error.
+
+        selector: Ref (e12), CSS or role=...
+        limit: Most elements to return. Default: 20.
+        attributes: With their attributes. Default: False.
+        frame: Selector of its iframe.
+        """
+        return self._call(
+            "find_elements", Elements, selector=selector, limit=limit, attributes=attributes, frame=frame, **common,
+        )
+
+    def get_console_messages(
+        self, *,
+        types: Sequence[Literal["exception", "error", "warning", "info", "log", "debug", "other"]] | None = None,
+        text: str | None = None, since: int | None = None, all: bool | None = None, limit: int | None = None,
+        **common: Unpack[OfPage],
+    ) -> Result:
+        """Get what the page's scripts logged and threw, oldest first. Console messages and uncaught exceptions of the
+        page's document: the last 200 of each.
+
+        types: Only these; exception: thrown, with its stack.
+        text: Only with this text in it.
+        since: Only after this number: `last` of an earlier reply. Default: 0.
+        all: Earlier documents too. Default: False.
+        limit: Most messages; the latest. Default: 50.
+        """
+        return self._call(
+            "get_console_messages", Result, types=types, text=text, since=since, all=all, limit=limit, **common,
+        )
+
+    def list_frames(self, **common: Unpack[OfPage]) -> Result:
+        """List the iframes of a page: URL, name, and the selector that `frame` arguments take."""
+        return self._call("list_frames", Result, **common)
+
+    def evaluate_script(
+        self, expression: str, *, arg: Any | None = None, selector: str | None = None, frame: str | None = None,
+        **common: Unpack[OfPage],
+    ) -> Value:
+        """Run JavaScript in the page and get its JSON result; promises are awaited. An expression, or a function. With
+        `selector`, the function gets the element as its first argument.
+
+        expression: Expression or function.
+        arg: JSON value given to the function.
+        selector: Element for the function.
+        frame: Selector of the iframe to run in.
+        """
+        return self._call(
+            "evaluate_script", Value, expression=expression, arg=arg, selector=selector, frame=frame, **common,
+        )
+
+    def add_init_script(self, script: str, **common: Unpack[OfPage]) -> Done:
+        """Run JavaScript in each later document of the page, before its own scripts. Also in its frames. With
+        session_id and no page_id: in all pages of a session of your own.
+
+        script: JavaScript, such as `Math.random = () => 0.5`.
+        """
+        return self._call("add_init_script", Done, script=script, **common)
+
+    def remove_init_scripts(self, *, script_ids: Sequence[str] | None = None, **common: Unpack[OfPage]) -> Done:
+        """Remove init scripts of the page: some, or all. Their effects stay until the next document.
+
+        script_ids: Only these of list_routes.
+        """
+        return self._call("remove_init_scripts", Done, script_ids=script_ids, **common)
+
+    def fetch(
+        self, url: str, *, response_type: Literal["text", "json", "binary"] | None = None, method: str | None = None,
+        headers: Mapping[str, str | SecretHeader] | None = None,
+        body: str | Mapping[str, Any] | Sequence[Any] | None = None,
+        mode: Literal["cors", "no-cors", "same-origin", "navigate"] | None = None,
+        credentials: Literal["omit", "same-origin", "include"] | None = None,
+        cache: Literal["default", "no-store", "reload", "no-cache", "force-cache", "only-if-cached"] | None = None,
+        redirect: Literal["follow", "error", "manual"] | None = None, referrer: str | None = None,
+        referrer_policy: str | None = None, integrity: str | None = None, keepalive: bool | None = None,
+        priority: Literal["high", "low", "auto"] | None = None, duplex: Literal["half"] | None = None,
+        **common: Unpack[OfPage],
+    ) -> Fetched:
+        """Send an HTTP request from the page, with its cookies. It has the page's origin. An HTTP error status is an
+        error that carries status, headers and the body's start. After a 429 the site is left alone for as long as it
+        asks (RATE_LIMITED).
+
+        url: May be relative to the page's.
+        response_type: binary is kept as a file, and so is a PDF. Default: text.
+        method: GET without it.
+        headers: A value: text, or {"secret": NAME, "prefix": "Bearer "}.
+        body: Text, or what to send as JSON.
+        mode: CORS mode.
+        credentials: When cookies go along; same-origin by default.
+        cache: Use of the HTTP cache.
+        redirect: What to do on redirects.
+        referrer: Referrer URL, or about:client.
+        referrer_policy: Referrer policy.
+        integrity: Subresource integrity hash.
+        keepalive: Let the request outlive the page.
+        priority: Fetch priority.
+        duplex: Duplex mode.
+        """
+        return self._call(
+            "fetch", Fetched, url=url, response_type=response_type, method=method, headers=headers, body=body,
+            mode=mode, credentials=credentials, cache=cache, redirect=redirect, referrer=referrer,
+            referrer_policy=referrer_policy, integrity=integrity, keepalive=keepalive, priority=priority, duplex=duplex,
+            **common,
+        )
+
+    def screenshot(
+        self, selector: str | None = None, *, frame: str | None = None, full_page: bool | None = None,
+        type: Literal["png", "jpeg", "webp"] | None = None, quality: int | None = None,
+        omit_background: bool | None = None, clip: Clip | None = None,
+        animations: Literal["disabled", "allow"] | None = None, caret: Literal["hide", "initial"] | None = None,
+        scale: Literal["css", "device"] | None = None, mask: Sequence[str] | None = None, mask_color: str | None = None,
+        style: str | None = None, cursor: str | None = None, **common: Unpack[OfPage],
+    ) -> Picture:
+        """Take a picture of the window, the full page or an element. With `clip`: only a region.
+
+        selector: Only this element.
+        frame: Selector of its iframe.
+        full_page: The whole scrollable page. Default: False.
+        type: Image format. Default: png.
+        quality: Quality of jpeg and webp; png has none. Default: 80.
+        omit_background: Transparent where the page has no background; not with jpeg. Default: False.
+        clip: Only this region of the window, or with full_page of the page.
+        animations: `disabled` finishes them first. Default: allow.
+        caret: The text caret. Default: hide.
+        scale: One picture pixel for each CSS or device pixel. Default: device.
+        mask: Elements to paint over.
+        mask_color: CSS colour of the paint.
+        style: CSS to apply while the picture is taken.
+        cursor: From an earlier reply.
+        """
+        return self._call(
+            "screenshot", Picture, selector=selector, frame=frame, full_page=full_page, type=type, quality=quality,
+            omit_background=omit_background, clip=clip, animations=animations, caret=caret, scale=scale, mask=mask,
+            mask_color=mask_color, style=style, cursor=cursor, **common,
+        )
+
+    def get_screenshot_as_base64(
+        self, selector: str | None = None, *, frame: str | None = None, full_page: bool | None = None,
+        type: Literal["png", "jpeg", "webp"] | None = None, quality: int | None = None,
+        omit_background: bool | None = None, clip: Clip | None = None,
+        animations: Literal["disabled", "allow"] | None = None, caret: Literal["hide", "initial"] | None = None,
+        scale: Literal["css", "device"] | None = None, mask: Sequence[str] | None = None, mask_color: str | None = None,
+        style: str | None = None, cursor: str | None = None, **common: Unpack[OfPage],
+    ) -> Result:
+        """Take a picture like `screenshot`, as base64 text (long). To look at a picture, use `screenshot`.
+
+        selector: Only this element.
+        frame: Selector of its iframe.
+        full_page: The whole scrollable page. Default: False.
+        type: Image format. Default: png.
+        quality: Quality of jpeg and webp; png has none. Default: 80.
+        omit_background: Transparent where the page has no background; not with jpeg. Default: False.
+        clip: Only this region of the window, or with full_page of the page.
+        animations: `disabled` finishes them first. Default: allow.
+        caret: The text caret. Default: hide.
+        scale: One picture pixel for each CSS or device pixel. Default: device.
+        mask: Elements to paint over.
+        mask_color: CSS colour of the paint.
+        style: CSS to apply while the picture is taken.
+        cursor: From an earlier reply.
+        """
+        return self._call(
+            "get_screenshot_as_base64", Result, selector=selector, frame=frame, full_page=full_page, type=type,
+            quality=quality, omit_background=omit_background, clip=clip, animations=animations, caret=caret,
+            scale=scale, mask=mask, mask_color=mask_color, style=style, cursor=cursor, **common,
+        )
+
+    def generate_pdf(
+        self, *,
+        format: Literal["Letter", "Legal", "Tabloid", "Ledger", "A0", "A1", "A2", "A3", "A4", "A5", "A6"] | None = None,
+        landscape: bool | None = None, width: str | None = None, height: str | None = None,
+        margin: Margin | None = None, scale: float | None = None, page_ranges: str | None = None,
+        print_background: bool | None = None, display_header_footer: bool | None = None,
+        header_template: str | None = None, footer_template: str | None = None,
+        prefer_css_page_size: bool | None = None, outline: bool | None = None, tagged: bool | None = None,
+        filename: str | None = None, **common: Unpack[OfPage],
+    ) -> File:
+        """Print the page to a PDF, with its print styles.
+
+        format: Paper size; Letter by default.
+        landscape: Landscape orientation. Default: False.
+        width: Instead of a format: 10cm, 4in, 300px.
+        height: Likewise.
+        margin: None by default.
+        scale: Scale of the print. Default: 1.
+        page_ranges: Such as 1-3, 5.
+        print_background: With background colours and pictures. Default: False.
+        display_header_footer: Print the templates; they need a margin. Default: False.
+        header_template: HTML; elements of class date, title, url, page_number, total_pages are filled in.
+        footer_template: Likewise.
+        prefer_css_page_size: The page's own @page size comes first. Default: False.
+        outline: With the headings as bookmarks. Default: False.
+        tagged: Accessible (tagged) PDF. Default: False.
+        filename: Save it as this.
+        """
+        return self._call(
+            "generate_pdf", File, format=format, landscape=landscape, width=width, height=height, margin=margin,
+            scale=scale, page_ranges=page_ranges, print_background=print_background,
+            display_header_footer=display_header_footer, header_template=header_template,
+            footer_template=footer_template, prefer_css_page_size=prefer_css_page_size, outline=outline, tagged=tagged,
+            filename=filename, **common,
+        )
+
+    def record_video(
+        self, command: Literal["start", "stop"], *, max_seconds: int | None = None, fps: int | None = None,
+        **common: Unpack[OfPage],
+    ) -> File:
+        """Record a video of the page. The page is not reopened. It records across navigation, until you stop it, after
+        max_seconds, or when the page closes. The client that began it gets the file.
+
+        command: stop answers with the file.
+        max_seconds: It ends by itself after this. Default: 120.
+        fps: Pictures a second at most. Default: 10.
+        """
+        return self._call("record_video", File, command=command, max_seconds=max_seconds, fps=fps, **common)
+
+    def compare_screenshots(
+        self, baseline: str, *, current: str | None = None, selector: str | None = None, full_page: bool | None = None,
+        threshold: float | None = None, **common: Unpack[OfPage],
+    ) -> File:
+        """Compare a picture with another, or with the page now. Tells how many pixels differ and where, with a picture
+        of the differences.
+
+        baseline: artifact_id of a screenshot of yours.
+        current: artifact_id of the other; by default the page is captured now.
+        selector: When capturing now: only this element.
+        full_page: When capturing now: the whole page. Default: False.
+        threshold: How much two colours may differ and still count as equal. Default: 0.1.
+        """
+        return self._call(
+            "compare_screenshots", File, baseline=baseline, current=current, selector=selector, full_page=full_page,
+            threshold=threshold, **common,
+        )
+
+    def highlight(
+        self, selector: str | None = None, *, frame: str | None = None, label: str | None = None,
+        colour: str | None = None, seconds: float | None = None, strict: bool | None = None, **common: Unpack[OfPage],
+    ) -> Done:
+        """Outline an element with a label, for people to see; without a selector, remove all outlines. Screenshots show
+        them too.
+
+        selector: The element; it is scrolled into view.
+        frame: Selector of the iframe to look in.
+        label: Words beside it.
+        colour: CSS colour. Default: #d6006c.
+        seconds: How long it stays; 0 is as long as the document. Default: 0.
+        strict: Refuse when several elements match; false takes the first. Default: True.
+        """
+        return self._call(
+            "highlight", Done, selector=selector, frame=frame, label=label, colour=colour, seconds=seconds,
+            strict=strict, **common,
+        )
+
+    def mock_response(
+        self, pattern: str, *, method: Literal["GET", "POST", "PUT", "DELETE", "PATCH"] | None = None,
+        status: int | None = None, headers: Mapping[str, str] | None = None, body: str | None = None,
+        content_type: str | None = None, delay: int | None = None, **common: Unpack[OfPage],
+    ) -> Done:
+        """Answer the page's requests that match, instead of the server. The latest match counts.
+
+        pattern: Glob (* is any text, scheme optional) or /regex/flags.
+        method: HTTP method; all without.
+        status: HTTP status. Default: 200.
+        headers: Response headers.
+        body: Response body.
+        content_type: Content-Type. Default: application/json.
+        delay: Milliseconds before the answer. Default: 0.
+        """
+        return self._call(
+            "mock_response", Done, pattern=pattern, method=method, status=status, headers=headers, body=body,
+            content_type=content_type, delay=delay, **common,
+        )
+
+    def block_requests(
+        self, *, patterns: Sequence[str] | None = None,
+        resource_types: Sequence[Literal["image", "stylesheet", "font", "script", "xhr", "fetch", "document", "media", "eventsource", "manifest", "ping", "other", "websocket"]] | None = None,
+        **common: Unpack[OfPage],
+    ) -> Done:
+        """Block the page's requests by URL or type. Also those answered by caches and service workers; WebSockets by
+        glob or type. Adds to earlier blocks.
+
+        patterns: Globs (* is any text, scheme optional) or /regex/flags.
+        resource_types: Types.
+        """
+        return self._call("block_requests", Done, patterns=patterns, resource_types=resource_types, **common)
+
+    def list_routes(self, **common: Unpack[OfPage]) -> Result:
+        """List the page's mocks and blocks, with how often each matched, the names of its extra headers, and its init
+        scripts."""
+        return self._call("list_routes", Result, **common)
+
+    def remove_routes(self, *, route_ids: Sequence[str] | None = None, **common: Unpack[OfPage]) -> Done:
+        """Remove mocks and blocks of the page: some, or all.
+
+        route_ids: Only these of list_routes.
+        """
+        return self._call("remove_routes", Done, route_ids=route_ids, **common)
+
+    def set_extra_headers(
+        self, headers: Mapping[str, str], *, affect_others: bool | None = None, **common: Unpack[OfPage],
+    ) -> Done:
+        """Send extra headers with every request of the page; {} removes them. Replaces earlier ones. With session_id
+        and no page_id: for the whole session, later pages included.
+
+        headers: Names and values.
+        affect_others: For a session: even if others hold pages there. Default: False.
+        """
+        return self._call("set_extra_headers", Done, headers=headers, affect_others=affect_others, **common)
+
+    def get_network_log(
+        self, *, include_headers: bool | None = None, include_bodies: bool | None = None,
+        include_secrets: bool | None = None, pattern: str | None = None, method: str | None = None,
+        resource_types: Sequence[Literal["image", "stylesheet", "font", "script", "xhr", "fetch", "document", "media", "eventsource", "manifest", "ping", "other"]] | None = None,
+        status: str | None = None, since: int | None = None, limit: int | None = None,
+        format: Literal["text", "records"] | None = None, budget: int | None = None, cursor: str | None = None,
+        **common: Unpack[OfPage],
+    ) -> Result:
+        """List the page's last 500 requests, oldest first. Only the client that held the page when a request was sent
+        gets its headers and body.
+
+        include_headers: Headers too. Default: False.
+        include_bodies: Bodies too, as far as the browser has them. Default: False.
+        include_secrets: Values of Cookie, Authorization and the like too. Default: False.
+        pattern: Only URLs that match: glob or /regex/flags.
+        method: Only this HTTP method.
+        resource_types: Only these.
+        status: 404, 5xx, failed or pending.
+        since: Only those after this number.
+        limit: At most this many, the latest. Default: 100.
+        format: Lines, or objects. Default: text.
+        budget: Most characters to return; the rest by cursor.
+        cursor: From an earlier reply.
+        """
+        return self._call(
+            "get_network_log", Result, include_headers=include_headers, include_bodies=include_bodies,
+            include_secrets=include_secrets, pattern=pattern, method=method, resource_types=resource_types,
+            status=status, since=since, limit=limit, format=format, budget=budget, cursor=cursor, **common,
+        )
+
+    def wait_for_request(
+        self, *, include_headers: bool | None = None, include_bodies: bool | None = None,
+        include_secrets: bool | None = None, during: Mapping[str, Any] | None = None, pattern: str | None = None,
+        method: str | None = None,
+        resource_types: Sequence[Literal["image", "stylesheet", "font", "script", "xhr", "fetch", "document", "media", "eventsource", "manifest", "ping", "other"]] | None = None,
+        **common: Unpack[OfPage],
+    ) -> Exchange:
+        """Wait until the page sends a request that matches.
+
+        include_headers: Headers too. Default: False.
+        include_bodies: Bodies too, as far as the browser has them. Default: False.
+        include_secrets: Values of Cookie, Authorization and the like too. Default: False.
+        during: An action with its arguments. Done once the wait is armed: {"action": "click", "selector": "#go"}.
+        pattern: Its URL: glob (* is any text, scheme optional) or /regex/flags.
+        method: Only this HTTP method.
+        resource_types: Only these.
+        """
+        return self._call(
+            "wait_for_request", Exchange, include_headers=include_headers, include_bodies=include_bodies,
+            include_secrets=include_secrets, during=during, pattern=pattern, method=method,
+            resource_types=resource_types, **common,
+        )
+
+    def wait_for_response(
+        self, *, include_headers: bool | None = None, include_bodies: bool | None = None,
+        include_secrets: bool | None = None, during: Mapping[str, Any] | None = None, pattern: str | None = None,
+        method: str | None = None,
+        resource_types: Sequence[Literal["image", "stylesheet", "font", "script", "xhr", "fetch", "document", "media", "eventsource", "manifest", "ping", "other"]] | None = None,
+        status: str | None = None, **common: Unpack[OfPage],
+    ) -> Exchange:
+        """Wait until a request of the page that matches is answered.
+
+        include_headers: Headers too. Default: False.
+        include_bodies: Bodies too, as far as the browser has them. Default: False.
+        include_secrets: Values of Cookie, Authorization and the like too. Default: False.
+        during: An action with its arguments. Done once the wait is armed: {"action": "click", "selector": "#go"}.
+        pattern: Its URL: glob (* is any text, scheme optional) or /regex/flags.
+        method: Only this HTTP method.
+        resource_types: Only these.
+        status: 404 or 5xx.
+        """
+        return self._call(
+            "wait_for_response", Exchange, include_headers=include_headers, include_bodies=include_bodies,
+            include_secrets=include_secrets, during=during, pattern=pattern, method=method,
+            resource_types=resource_types, status=status, **common,
+        )
+
+    def export_har(
+        self, *, content: Literal["omit", "embed", "attach"] | None = None,
+        mode: Literal["full", "minimal"] | None = None, url_filter: str | None = None,
+        include_secrets: bool | None = None, **common: Unpack[OfPage],
+    ) -> File:
+        """Export the page's last 500 requests as a HAR 1.2 file. Requests sent while you did not hold the page come
+        without headers and bodies.
+
+        content: Bodies, as far as the browser has them; attach: a zip with them as files. Default: omit.
+        mode: minimal: what a replay needs. Default: full.
+        url_filter: Only URLs that match: glob or /regex/flags.
+        include_secrets: Values of Cookie, Authorization and the like too. Default: False.
+        """
+        return self._call(
+            "export_har", File, content=content, mode=mode, url_filter=url_filter, include_secrets=include_secrets,
+            **common,
+        )
+
+    def emulate(
+        self, *, affect_others: bool | None = None, viewport: Viewport | None = None, device: str | None = None,
+        color_scheme: Literal["light", "dark", "no-preference"] | None = None,
+        media: Literal["screen", "print"] | None = None,
+        reduced_motion: Literal["reduce", "no-preference"] | None = None,
+        forced_colors: Literal["active", "none"] | None = None,
+        contrast: Literal["more", "no-preference"] | None = None, locale: str | None = None,
+        timezone: str | None = None, geolocation: Geolocation | None = None, offline: bool | None = None,
+        reset: bool | None = None, **common: Unpack[OfPage],
+    ) -> Done:
+        """Show one page another device, place, language or network. Other pages are unaffected. What you do not name
+        stays. geolocation also grants the page's site that permission, which affects others at that site.
+
+        affect_others: Do it even if it affects pages that others hold. Default: False.
+        viewport: Size of the page.
+        device: Of Playwright's list, such as "Pixel 7".
+        color_scheme: Colours.
+        media: CSS media type.
+        reduced_motion: Motion.
+        forced_colors: Forced colours.
+        contrast: Contrast.
+        locale: Such as de-DE.
+        timezone: Such as Europe/Rome.
+        geolocation: Where it is.
+        offline: Without network.
+        reset: End what was emulated before. Default: False.
+        """
+        return self._call(
+            "emulate", Done, affect_others=affect_others, viewport=viewport, device=device, color_scheme=color_scheme,
+            media=media, reduced_motion=reduced_motion, forced_colors=forced_colors, contrast=contrast, locale=locale,
+            timezone=timezone, geolocation=geolocation, offline=offline, reset=reset, **common,
+        )
+
+    def close_page(
+        self, *, run_before_unload: bool | None = None, reason: str | None = None, confirm: bool | None = None,
+        **common: Unpack[OfPage],
+    ) -> Done:
+        """Close a page; what was typed and not sent is lost. The login stays.
+
+        run_before_unload: Let the page ask before it closes. Default: False.
+        reason: Why; needed for a tab that a person opened.
+        confirm: Close it though a sibling behind your client opened it. Default: False.
+        """
+        return self._call(
+            "close_page", Done, run_before_unload=run_before_unload, reason=reason, confirm=confirm, **common,
+        )
+
+    def handle_dialog(self, accept: bool, *, prompt_text: str | None = None, **common: Unpack[OfPage]) -> Done:
+        """Answer the alert, confirm, prompt or beforeunload dialog of a page. Returns the result of the call that
+        waited for the answer, or the next dialog.
+
+        accept: OK, or leave the page.
+        prompt_text: Answer to a prompt.
+        """
+        return self._call("handle_dialog", Done, accept=accept, prompt_text=prompt_text, **common)
+
+    def set_dialog_policy(
+        self, policy: Literal["ask", "accept", "dismiss"], *, prompt_text: str | None = None, **common: Unpack[OfPage],
+    ) -> Done:
+        """Choose how a page's dialogs are answered while you hold it: by you (ask), or at once. Also those of its
+        popups. Replies still name each dialog and its answer.
+
+        policy: `accept` is OK, and leaving the page.
+        prompt_text: accept: what prompts are answered; their default value without.
+        """
+        return self._call("set_dialog_policy", Done, policy=policy, prompt_text=prompt_text, **common)
+
+    def claim_page(
+        self, *, wait_seconds: int | None = None, reason: str | None = None, **common: Unpack[OfPage],
+    ) -> Done:
+        """Become a page's owner: wait in line for it, or take it at once with a reason. Its owner is told the reason.
+        With both you take it after wait_seconds. A private page stays its owner's until they give it up.
+
+        wait_seconds: How long to wait in line. Default: 0.
+        reason: Why you take it now.
+        """
+        return self._call("claim_page", Done, wait_seconds=wait_seconds, reason=reason, **common)
+
+    def release_page(self, **common: Unpack[OfPage]) -> Done:
+        """Give a page up: whoever waits for it is offered it, else the next to act on it gets it."""
+        return self._call("release_page", Done, **common)
+
+    def hold_page(self, reason: str, *, minutes: int | None = None, **common: Unpack[OfPage]) -> Done:
+        """Keep a page of yours though you will be idle, as when you wait for a code. Others need a reason to take it
+        until then.
+
+        reason: What you wait for; others read it.
+        minutes: For how long. Default: 15.
+        """
+        return self._call("hold_page", Done, reason=reason, minutes=minutes, **common)
+
+    def share_page(self, access: Literal["private", "read", "act"], **common: Unpack[OfPage]) -> Done:
+        """Say what others may do with a page of yours: nothing, read (the default) or act. `private` hides URL and
+        content from those clients. Clients that may act take turns.
+
+        access: What others may do with it.
+        """
+        return self._call("share_page", Done, access=access, **common)
+
+    def hand_over_page(self, to: str, *, note: str | None = None, **common: Unpack[OfPage]) -> Done:
+        """Make another client the owner of a page of yours. A private one stays private.
+
+        to: The client's name as list_pages shows it, or a page_id of one of its.
+        note: What the new owner should know.
+        """
+        return self._call("hand_over_page", Done, to=to, note=note, **common)
+
+    def request_human(
+        self, *, kind: Literal["login", "code", "decision", "other"] | None = None, message: str | None = None,
+        origin: str | None = None, choices: Sequence[str] | None = None, request_id: str | None = None,
+        withdraw: bool | None = None, **common: Unpack[OfPage],
+    ) -> Answered:
+        """Have a person sign in, type a code or decide. Waits 45 s; gives the answer, or a request_id to wait on. The
+        page is theirs meanwhile. If several agents meet the same login, the first call asks, and the same call from
+        the others joins it.
+
+        kind: What you ask for. Default: other.
+        message: What to do.
+        origin: Site that it is about; refused if the page is elsewhere. People see the page's own.
+        choices: To choose from.
+        request_id: Wait on an earlier request instead of asking anew.
+        withdraw: With request_id: nobody is needed any more. Default: False.
+        """
+        return self._call(
+            "request_human", Answered, kind=kind, message=message, origin=origin, choices=choices,
+            request_id=request_id, withdraw=withdraw, **common,
+        )
+
+    def take_over(self, *, stop: bool | None = None, **common: Unpack[OfPage]) -> Done:
+        """For people alone: take a page in hand, above its agent's lease. Until you give it back, what agents want to
+        do there is refused with HUMAN_IN_CONTROL; its agent goes on first afterwards.
+
+        stop: Also cancel the act that runs there now. Default: False.
+        """
+        return self._call("take_over", Done, stop=stop, **common)
+
+    def give_back(self, **common: Unpack[OfPage]) -> Done:
+        """For people alone: give a page that you took over back to its agent."""
+        return self._call("give_back", Done, **common)
+
+    def get_storage(
+        self, *, kind: Literal["local", "session"] | None = None, keys: Sequence[str] | None = None,
+        **common: Unpack[OfPage],
+    ) -> Stored:
+        """Get local or session storage of the page's origin.
+
+        kind: local: shared by all pages of the origin. session: of this page, until it closes. Default: local.
+        keys: Only these; null where there is none.
+        """
+        return self._call("get_storage", Stored, kind=kind, keys=keys, **common)
+
+    def set_storage(
+        self, items: Mapping[str, Any], *, affect_others: bool | None = None,
+        kind: Literal["local", "session"] | None = None, **common: Unpack[OfPage],
+    ) -> Done:
+        """Set items of local or session storage of the page's origin; others stay.
+
+        affect_others: Do it even if it affects pages that others hold. Default: False.
+        kind: local: shared by all pages of the origin. session: of this page, until it closes. Default: local.
+        items: Key -> value; values that are no text are stored as JSON.
+        """
+        return self._call("set_storage", Done, affect_others=affect_others, kind=kind, items=items, **common)
+
+    def remove_storage(
+        self, keys: Sequence[str], *, affect_others: bool | None = None,
+        kind: Literal["local", "session"] | None = None, **common: Unpack[OfPage],
+    ) -> Done:
+        """Remove items from local or session storage of the page's origin.
+
+        affect_others: Do it even if it affects pages that others hold. Default: False.
+        kind: local: shared by all pages of the origin. session: of this page, until it closes. Default: local.
+        keys: Keys to remove.
+        """
+        return self._call("remove_storage", Done, affect_others=affect_others, kind=kind, keys=keys, **common)
+
+    def clear_storage(
+        self, *, affect_others: bool | None = None, kind: Literal["local", "session"] | None = None,
+        **common: Unpack[OfPage],
+    ) -> Done:
+        """Remove all of local or session storage of the page's origin. This may sign you out.
+
+        affect_others: Do it even if it affects pages that others hold. Default: False.
+        kind: local: shared by all pages of the origin. session: of this page, until it closes. Default: local.
+        """
+        return self._call("clear_storage", Done, affect_others=affect_others, kind=kind, **common)
+
+    def get_page_state(self, *, max_age: int | None = None, **common: Unpack[OfPage]) -> State:
+        """Get the state of a page: URL, title, how far it has loaded, its frames, and its description.
+
+        max_age: Milliseconds that the answer may be old, at the page's same revision. Default: 0.
+        """
+        return self._call("get_page_state", State, max_age=max_age, **common)
+
+    def get_element(self, selector: str, *, max_age: int | None = None, **common: Unpack[OfPage]) -> Element:
+        """Get what is known of an element: whether it is there, visible and enabled, its box, attributes, text and
+        HTML.
+
+        selector: Ref (e12), CSS or role=...
+        max_age: Milliseconds that the answer may be old, at the page's same revision. Default: 0.
+        """
+        return self._call("get_element", Element, selector=selector, max_age=max_age, **common)
+
+    def get_screenshot(
+        self, *, screenshot_id: str | None = None, max_age: int | None = None, **common: Unpack[OfPage],
+    ) -> Picture:
+        """Get a screenshot that you took, by its artifact_id, or the current one.
+
+        screenshot_id: artifact_id, or `current`. Default: current.
+        max_age: Milliseconds that the answer may be old, at the page's same revision. Default: 0.
+        """
+        return self._call("get_screenshot", Picture, screenshot_id=screenshot_id, max_age=max_age, **common)
+
+
+class BrowserActions(Calling):
+    """The actions on sessions, and in the service."""
+
+    def list_downloads(self) -> Downloads:
+        """List what your pages downloaded, newest first: name, URL, size, state, and where the file is or why it did
+        not come."""
+        return self._call("list_downloads", Downloads)
+
+    def add_session_init_script(
+        self, script: str, *, session_id: str | None = None, affect_others: bool | None = None,
+    ) -> Done:
+        """Run JavaScript in each document of a session, before its own scripts. For a session of your own, also in
+        frames, popups and later pages. For one page: add_init_script.
+
+        session_id: The session; leave out for the shared login. Default: default.
+        affect_others: Do it even if it affects pages that others hold. Default: False.
+        script: JavaScript, such as `Math.random = () => 0.5`.
+        """
+        return self._call(
+            "add_session_init_script", Done, session_id=session_id, affect_others=affect_others, script=script,
+        )
+
+    def remove_session_init_scripts(
+        self, *, session_id: str | None = None, affect_others: bool | None = None,
+        script_ids: Sequence[str] | None = None,
+    ) -> Done:
+        """Remove init scripts of a session: some, or all. Their effects stay until the next document.
+
+        session_id: The session; leave out for the shared login. Default: default.
+        affect_others: Do it even if it affects pages that others hold. Default: False.
+        script_ids: Only these of list_routes.
+        """
+        return self._call(
+            "remove_session_init_scripts", Done, session_id=session_id, affect_others=affect_others,
+            script_ids=script_ids,
+        )
+
+    def start_tracing(
+        self, *, session_id: str | None = None, affect_others: bool | None = None, screenshots: bool | None = None,
+        snapshots: bool | None = None, title: str | None = None, max_seconds: int | None = None,
+    ) -> Done:
+        """Record a trace of all pages of a session: steps, pictures, documents, requests. Refused while a page is
+        private to another client.
+
+        session_id: The session; leave out for the shared login. Default: default.
+        affect_others: Do it even if it affects pages that others hold. Default: False.
+        screenshots: With pictures. Default: True.
+        snapshots: With documents and requests. Default: True.
+        title: Its name in the viewer.
+        max_seconds: It ends by itself after this. Default: 300.
+        """
+        return self._call(
+            "start_tracing", Done, session_id=session_id, affect_others=affect_others, screenshots=screenshots,
+            snapshots=snapshots, title=title, max_seconds=max_seconds,
+        )
+
+    def stop_tracing(self, *, session_id: str | None = None) -> File:
+        """End the trace that you began, and get it as a file for Playwright's trace viewer.
+
+        session_id: The session; leave out for the shared login. Default: default.
+        """
+        return self._call("stop_tracing", File, session_id=session_id)
+
+    def set_session_headers(
+        self, headers: Mapping[str, str], *, session_id: str | None = None, affect_others: bool | None = None,
+    ) -> Done:
+        """Send extra headers with every request of a session; {} removes them. Also for later pages; replaces earlier
+        ones. For one page: set_extra_headers.
+
+        session_id: The session; leave out for the shared login. Default: default.
+        affect_others: Do it even if it affects pages that others hold. Default: False.
+        headers: Names and values.
+        """
+        return self._call(
+            "set_session_headers", Done, session_id=session_id, affect_others=affect_others, headers=headers,
+        )
+
+    def list_pages(self, *, session_id: str | None = None, all: bool | None = None) -> Pages:
+        """List the open pages: yours, people's, other agents'. A long list is shortened to counts; private pages of
+        others are only counted.
+
+        session_id: Only pages of this session.
+        all: List every page; don't shorten to a count. Default: False.
+        """
+        return self._call("list_pages", Pages, session_id=session_id, all=all)
+
+    def open_page(
+        self, *, page_id: str | None = None, session_id: str | None = None, timeout: int | None = None,
+        if_revision: int | None = None, expect_url: str | None = None,
+        reply: Literal["none", "delta", "full"] | None = None, as_: str | None = None, auth: HttpAuth | None = None,
+        url: str | None = None, wait_until: Literal["load", "domcontentloaded", "networkidle", "commit"] | None = None,
+        referer: str | None = None,
+    ) -> Done:
+        """Open a page of your own, with the shared login. It goes to a URL if one is given. Without page_id a free name
+        is made and returned.
+
+        page_id: Page; your only one without.
+        session_id: The session (cookies and logins) that the page belongs to.
+        timeout: Milliseconds the navigation may take. Default: 30000.
+        if_revision: Refuse (STALE_REVISION) unless the page is still at this revision.
+        expect_url: Refuse (STALE_REVISION) unless the page's URL matches this glob (`*` is any text).
+        reply: What an act returns: nothing, what it changed, or also a snapshot. Default: delta.
+        as_: Which of several agents behind one client this is: a label for siblings and people, no authority.
+        auth: Login for HTTP authentication: sent only to the URL's origin, and kept for the session.
+        url: Absolute URL.
+        wait_until: The event that counts as loaded. Default: load.
+        referer: Referer header value.
+        """
+        return self._call(
+            "open_page", Done, page_id=page_id, session_id=session_id, timeout=timeout, if_revision=if_revision,
+            expect_url=expect_url, reply=reply, as_=as_, auth=auth, url=url, wait_until=wait_until, referer=referer,
+        )
+
+    def create_session(
+        self, *, session_id: str | None = None, user_id: str | None = None, name: str | None = None,
+        persistent: bool | None = None, guarded: bool | None = None, ttl: int | None = None,
+        browser_type: Literal["chromium", "firefox", "webkit"] | None = None, viewport: Viewport | None = None,
+        user_agent: str | None = None, locale: str | None = None, timezone: str | None = None,
+        permissions: Sequence[Literal["geolocation", "notifications", "camera", "microphone", "clipboard-read", "clipboard-write"]] | None = None,
+        proxy: SessionProxy | None = None, own_browser: bool | None = None, headless: bool | None = None,
+        from_: str | None = None, sites: Sequence[str] | None = None,
+    ) -> Session:
+        """Create a session of your own, which only you can use until you share it: signed in nowhere, or `from`
+        another. With `from` it begins with a copy of that session's cookies, and of the storage of `sites`. A site
+        that rotates its tokens may then sign the other session out.
+
+        session_id: Its id; by default a free one.
+        user_id: Whom it is for; list_sessions filters by it.
+        name: A name for people.
+        persistent: Keep it, with its logins, when the service ends. Default: False.
+        guarded: What you read at one site goes to no other until a person allows it. Default: False.
+        ttl: Lifetime in milliseconds. Default: 86400000.
+        browser_type: Engine. Default: chromium.
+        viewport: Size of its pages. Default: {'width': 1920, 'height': 1080}.
+        user_agent: User agent of its pages.
+        locale: Such as de-DE. Default: en-US.
+        timezone: Such as Europe/Rome; by default the machine's.
+        permissions: What its pages are granted.
+        proxy: Proxy of its pages.
+        own_browser: A browser of its own: nothing there touches the shared one. Default: False.
+        headless: true: without windows.
+        from_: Session whose cookies it begins with; default is the shared login.
+        sites: With from: origins whose storage is copied too.
+        """
+        return self._call(
+            "create_session", Session, session_id=session_id, user_id=user_id, name=name, persistent=persistent,
+            guarded=guarded, ttl=ttl, browser_type=browser_type, viewport=viewport, user_agent=user_agent,
+            locale=locale, timezone=timezone, permissions=permissions, proxy=proxy, own_browser=own_browser,
+            headless=headless, from_=from_, sites=sites,
+        )
+
+    def get_session(self, *, session_id: str | None = None) -> Session:
+        """Get what a session is: owner, options, when it was made and last used, its pages, calls and errors.
+
+        session_id: The session; leave out for the shared login. Default: default.
+        """
+        return self._call("get_session", Session, session_id=session_id)
+
+    def list_sessions(self, *, user_id: str | None = None, persistent: bool | None = None) -> Result:
+        """List the sessions: whose each is, whether you may use it, and how many pages it has.
+
+        user_id: Only those that were created for this user.
+        persistent: Only persistent ones, or only the others.
+        """
+        return self._call("list_sessions", Result, user_id=user_id, persistent=persistent)
+
+    def extend_session(self, session_id: str, *, ttl: int | None = None) -> Done:
+        """Let a session of yours last longer: so many milliseconds from now.
+
+        session_id: The session.
+        ttl: Milliseconds from now. Default: 86400000.
+        """
+        return self._call("extend_session", Done, session_id=session_id, ttl=ttl)
+
+    def share_session(self, session_id: str, *, access: Literal["private", "act"] | None = None) -> Done:
+        """Say whether others may use a session of yours (act) or not (private).
+
+        session_id: The session.
+        access: What others may do in it. Default: act.
+        """
+        return self._call("share_session", Done, session_id=session_id, access=access)
+
+    def close_session(self, session_id: str) -> Done:
+        """Close a session of yours with all of its pages. Its cookies and logins are gone.
+
+        session_id: The session.
+        """
+        return self._call("close_session", Done, session_id=session_id)
+
+    def grant_permissions(
+        self,
+        permissions: Sequence[Literal["geolocation", "notifications", "camera", "microphone", "clipboard-read", "clipboard-write"]],
+        origin: str, *, session_id: str | None = None, affect_others: bool | None = None,
+    ) -> Done:
+        """Grant a site (one origin) permissions in all pages of the session; [] takes them back. Replaces earlier
+        grants. All pages share one clipboard.
+
+        session_id: The session; leave out for the shared login. Default: default.
+        affect_others: Do it even if it affects pages that others hold. Default: False.
+        permissions: Which; [] for none.
+        origin: Such as https://example.com.
+        """
+        return self._call(
+            "grant_permissions", Done, session_id=session_id, affect_others=affect_others, permissions=permissions,
+            origin=origin,
+        )
+
+    def get_cookies(
+        self, *, session_id: str | None = None, urls: Sequence[str] | None = None, domain: str | None = None,
+        name: str | None = None, path: str | None = None,
+    ) -> Cookies:
+        """Get the cookies of a session. Of all sites or some. Values of the shared login are shown only if the token
+        allows it.
+
+        session_id: The session; leave out for the shared login. Default: default.
+        urls: Only cookies that would be sent to these URLs.
+        domain: Only of this domain and those below it.
+        name: Only with this name.
+        path: Only with this path.
+        """
+        return self._call("get_cookies", Cookies, session_id=session_id, urls=urls, domain=domain, name=name, path=path)
+
+    def set_cookies(
+        self, cookies: Sequence[Cookie], *, session_id: str | None = None, affect_others: bool | None = None,
+    ) -> Done:
+        """Set cookies in a session, each for a url or a domain. Refused while others hold pages that would send them,
+        unless affect_others.
+
+        session_id: The session; leave out for the shared login. Default: default.
+        affect_others: Do it even if it affects pages that others hold. Default: False.
+        cookies: Each for a url, or for a domain.
+        """
+        return self._call("set_cookies", Done, session_id=session_id, affect_others=affect_others, cookies=cookies)
+
+    def clear_cookies(
+        self, *, session_id: str | None = None, affect_others: bool | None = None, domain: str | None = None,
+        name: str | None = None, path: str | None = None,
+    ) -> Done:
+        """Delete cookies of a session: all, or those of a domain, name or path. Whoever works there may be logged out.
+        Without a name or path this also removes logins by HTTP that `goto` was given there.
+
+        session_id: The session; leave out for the shared login. Default: default.
+        affect_others: Do it even if it affects pages that others hold. Default: False.
+        domain: Only of this domain, such as example.com.
+        name: Only with this name.
+        path: Only with this path.
+        """
+        return self._call(
+            "clear_cookies", Done, session_id=session_id, affect_others=affect_others, domain=domain, name=name,
+            path=path,
+        )
+
+    def save_session_state(self, *, session_id: str | None = None, name: str | None = None) -> Done:
+        """Save the logins of a session (cookies, local storage, IndexedDB) under a name, encrypted, to restore later.
+
+        session_id: The session; leave out for the shared login. Default: default.
+        name: Name to save it under. Default: saved.
+        """
+        return self._call("save_session_state", Done, session_id=session_id, name=name)
+
+    def restore_session_state(
+        self, *, session_id: str | None = None, affect_others: bool | None = None, name: str | None = None,
+    ) -> Done:
+        """Put the logins of a session back as they were saved. What changed since is lost.
+
+        session_id: The session; leave out for the shared login. Default: default.
+        affect_others: Do it even if it affects pages that others hold. Default: False.
+        name: Its name. Default: saved.
+        """
+        return self._call("restore_session_state", Done, session_id=session_id, affect_others=affect_others, name=name)
+
+    def export_session(self, *, session_id: str | None = None) -> File:
+        """Write the logins of a session to a file that import_login takes. In Playwright's format. Whoever has the file
+        is signed in. So the shared login is exported only if the token allows it, and never while a page is private
+        to another client.
+
+        session_id: The session; leave out for the shared login. Default: default.
+        """
+        return self._call("export_session", File, session_id=session_id)
+
+    def login(
+        self, *, session_id: str | None = None, affect_others: bool | None = None, url: str | None = None,
+    ) -> Done:
+        """Have a person at the service's machine sign in, in an ordinary window, where a site refuses automated
+        browsers. Tell them first. The window opens with the shared login, and you wait until they close it.
+        Meanwhile no page can be used (HUMAN_IN_CONTROL); afterwards each is back under its page_id, with the new
+        login.
+
+        session_id: The session; leave out for the shared login. Default: default.
+        affect_others: Do it even if it affects pages that others hold. Default: False.
+        url: Where the window opens, such as the login page.
+        """
+        return self._call("login", Done, session_id=session_id, affect_others=affect_others, url=url)
+
+    def import_login(
+        self, content: str, *, session_id: str | None = None, affect_others: bool | None = None,
+        site: str | None = None,
+    ) -> Done:
+        """Bring a login into a session from a Playwright storage state (JSON) or a cookies.txt. Cookies and storage of
+        another browser. Says what could not be brought and why; values are never shown.
+
+        session_id: The session; leave out for the shared login. Default: default.
+        affect_others: Do it even if it affects pages that others hold. Default: False.
+        content: What the file has in it.
+        site: Only this host and its subdomains, such as example.com.
+        """
+        return self._call(
+            "import_login", Done, session_id=session_id, affect_others=affect_others, content=content, site=site,
+        )
+
+    def claim_work(
+        self, key: str, *, reason: str | None = None, wait_seconds: int | None = None, minutes: int | None = None,
+    ) -> Claim:
+        """Claim a piece of work by name, so that no other agent does it. It lapses after 2 idle minutes. Claim it again
+        in time, or give minutes. With wait_seconds you wait in line; claim it again within 12 s of its offer. With a
+        reason you take it at once (after wait_seconds, if given), and its holder is told.
+
+        key: Any name that the agents agree on, such as ticket/812.
+        reason: Why you take it now.
+        wait_seconds: How long to wait in line. Default: 0.
+        minutes: Keep it this long even if you are idle.
+        """
+        return self._call("claim_work", Claim, key=key, reason=reason, wait_seconds=wait_seconds, minutes=minutes)
+
+    def release_work(self, key: str) -> Done:
+        """Give up a piece of work that you claimed: whoever waits for it is offered it.
+
+        key: Any name that the agents agree on, such as ticket/812.
+        """
+        return self._call("release_work", Done, key=key)
+
+    def list_work(self, *, mine: bool | None = None) -> WorkList:
+        """List the work that is claimed: by whom, why, until when, and who waits for it.
+
+        mine: Only what you hold or wait for. Default: False.
+        """
+        return self._call("list_work", WorkList, mine=mine)
+
+    def get_call(self, call_id: str, *, wait: int | None = None) -> Result:
+        """Get the outcome of an earlier call by its call_id; waits for a call that still runs.
+
+        call_id: The call_id that a reply named.
+        wait: Milliseconds to wait for it to end. Default: 30000.
+        """
+        return self._call("get_call", Result, call_id=call_id, wait=wait)
+
+    def cancel_call(self, call_id: str) -> Done:
+        """Stop one of your calls. One that still waited did not happen; one that ran may have happened in part.
+
+        call_id: The call_id that a reply named.
+        """
+        return self._call("cancel_call", Done, call_id=call_id)
+
+    def undo(self, *, call_id: str | None = None, list: bool | None = None, affect_others: bool | None = None) -> Done:
+        """Take back what a call of yours lost within 10 minutes: a closed page or session, cookies, storage, logins.
+        What was set again since stays, and the reply says so. Acts on the site itself cannot be undone.
+
+        call_id: By default your last one; its beginning is enough.
+        list: Only list what can be undone, and until when. Default: False.
+        affect_others: Do it even if it affects pages that others hold. Default: False.
+        """
+        return self._call("undo", Done, call_id=call_id, list=list, affect_others=affect_others)
+
+    def get_activity(
+        self, *, page_id: str | None = None, client: str | None = None, session_id: str | None = None,
+        action_name: str | None = None, since: str | None = None, until: str | None = None, limit: int | None = None,
+        budget: int | None = None, format: Literal["text", "records"] | None = None, cursor: str | None = None,
+    ) -> Result:
+        """Get who did what in this browser, newest first. When, which client, the action and its page, what it sent,
+        where it led, how it ended. Reads are not recorded, and of typed text and scripts only the length.
+
+        page_id: Only what was done on this page.
+        client: Only this client: its label, or `me`.
+        session_id: Only what was done in this session.
+        action_name: Only this action, such as click.
+        since: Not before: how long ago (10m, 2h, 1d) or an ISO time.
+        until: Not after: likewise.
+        limit: Records at most; older ones by cursor. Default: 30.
+        budget: Characters at most; older ones by cursor. Default: 8000.
+        format: A line each, or objects for programs. Default: text.
+        cursor: From an earlier reply.
+        """
+        return self._call(
+            "get_activity", Result, page_id=page_id, client=client, session_id=session_id, action_name=action_name,
+            since=since, until=until, limit=limit, budget=budget, format=format, cursor=cursor,
+        )
+
+
+class AsyncPageActions(AsyncCalling):
+    """The actions on one page."""
+
+    async def goto(
+        self, url: str, *, auth: HttpAuth | None = None,
+        wait_until: Literal["load", "domcontentloaded", "networkidle", "commit"] | None = None,
+        referer: str | None = None, new_session: bool | None = None, **common: Unpack[OfPage],
+    ) -> Done:
+        """Go to a URL; the reply outlines the page. Without page_id each call opens a new page. A new page_id opens a
+        page of that name, in the shared login. A page that has not loaded after 8 s counts as loaded once it can be
+        used. A site that answers 429 is left alone: RATE_LIMITED says until when.
+
+        auth: Login for HTTP authentication: sent only to the URL's origin, and kept for the session.
+        url: Absolute URL.
+        wait_until: The event that counts as loaded. Default: load.
+        referer: Referer header value.
+        new_session: Without page_id and session_id: in a session of its own, with no login. Default: False.
+        """
+        return await self._call(
+            "goto", Done, auth=auth, url=url, wait_until=wait_until, referer=referer, new_session=new_session, **common,
+        )
+
+    async def go_back(
+        self, *, wait_until: Literal["load", "domcontentloaded", "networkidle", "commit"] | None = None,
+        **common: Unpack[OfPage],
+    ) -> Done:
+        """Go back one entry in the page's history.
+
+        wait_until: The event that counts as loaded. Default: load.
+        """
+        return await self._call("go_back", Done, wait_until=wait_until, **common)
+
+    async def go_forward(
+        self, *, wait_until: Literal["load", "domcontentloaded", "networkidle", "commit"] | None = None,
+        **common: Unpack[OfPage],
+    ) -> Done:
+        """Go forward one entry in the page's history.
+
+        wait_until: The event that counts as loaded. Default: load.
+        """
+        return await self._call("go_forward", Done, wait_until=wait_until, **common)
+
+    async def reload_page(
+        self, *, ignore_cache: bool | None = None,
+        wait_until: Literal["load", "domcontentloaded", "networkidle", "commit"] | None = None,
+        **common: Unpack[OfPage],
+    ) -> Done:
+        """Reload the page. Also brings back a page that no longer responds.
+
+        ignore_cache: Fetch everything anew from the servers. Default: False.
+        wait_until: The event that counts as loaded. Default: load.
+        """
+        return await self._call("reload_page", Done, ignore_cache=ignore_cache, wait_until=wait_until, **common)
+
+    async def get_current_url(self, **common: Unpack[OfPage]) -> State:
+        """Get the URL that the page is at."""
+        return await self._call("get_current_url", State, **common)
+
+    async def get_page_title(self, **common: Unpack[OfPage]) -> State:
+        """Get the title of the page's document."""
+        return await self._call("get_page_title", State, **common)
+
+    async def click(
+        self, selector: str, *, frame: str | None = None, strict: bool | None = None, position: Position | None = None,
+        force: bool | None = None, no_wait_after: bool | None = None, trial: bool | None = None,
+        scroll: Literal["auto", "none"] | None = None, button: Literal["left", "right", "middle"] | None = None,
+        click_count: int | None = None, delay: float | None = None,
+        modifiers: Sequence[Literal["Alt", "Control", "ControlOrMeta", "Meta", "Shift"]] | None = None,
+        steps: int | None = None, **common: Unpack[OfPage],
+    ) -> Done:
+        """Click an element. Double: params {"clickCount": 2}. The reply tells of a navigation, requests sent, a popup,
+        what changed, or that there was nothing.
+
+        selector: Ref (e12), CSS or role=...
+        frame: Selector of its iframe; refs need none.
+        strict: false takes the first of several. Default: True.
+        position: Where in the element, px from its top left corner.
+        force: Skip the checks that the element can be acted on. Default: False.
+        no_wait_after: Do not wait for a navigation that the act starts. Default: False.
+        trial: Check that it could be done, and do nothing. Default: False.
+        scroll: `none` leaves the scroll position as it is. Default: auto.
+        button: Mouse button. Default: left.
+        click_count: 2 is a double click. Default: 1.
+        delay: Ms between mouse down and up.
+        modifiers: Keys held down meanwhile.
+        steps: Mouse moves on the way to the element.
+        """
+        return await self._call(
+            "click", Done, selector=selector, frame=frame, strict=strict, position=position, force=force,
+            no_wait_after=no_wait_after, trial=trial, scroll=scroll, button=button, click_count=click_count,
+            delay=delay, modifiers=modifiers, steps=steps, **common,
+        )
+
+    async def fill(
+        self, selector: str, value: str | SecretRef, *, frame: str | None = None, strict: bool | None = None,
+        force: bool | None = None, no_wait_after: bool | None = None, **common: Unpack[OfPage],
+    ) -> Done:
+        """Set the value of a field, replacing what it has. Of an input, a textarea or an editable element, at once. The
+        reply has the value that the page shows afterwards, unless it is the given one.
+
+        selector: Ref (e12), CSS or role=...
+        frame: Selector of its iframe; refs need none.
+        strict: false takes the first of several. Default: True.
+        value: Text, or {"secret": NAME}.
+        force: Skip the checks that the element can be acted on. Default: False.
+        no_wait_after: Do not wait for a navigation that the act starts. Default: False.
+        """
+        return await self._call(
+            "fill", Done, selector=selector, frame=frame, strict=strict, value=value, force=force,
+            no_wait_after=no_wait_after, **common,
+        )
+
+    async def type(
+        self, selector: str, text: str | SecretRef, *, frame: str | None = None, strict: bool | None = None,
+        delay: float | None = None, no_wait_after: bool | None = None, **common: Unpack[OfPage],
+    ) -> Done:
+        """Type text key by key, after what is there. Prefer `fill`. It is for pages that listen for keys.
+
+        selector: Ref (e12), CSS or role=...
+        frame: Selector of its iframe; refs need none.
+        strict: false takes the first of several. Default: True.
+        text: Text, or {"secret": NAME}.
+        delay: Ms between keys. Default: 0.
+        no_wait_after: Do not wait for a navigation that the act starts. Default: False.
+        """
+        return await self._call(
+            "type", Done, selector=selector, frame=frame, strict=strict, text=text, delay=delay,
+            no_wait_after=no_wait_after, **common,
+        )
+
+    async def press(
+        self, key: str, *, selector: str | None = None, frame: str | None = None, strict: bool | None = None,
+        delay: float | None = None, no_wait_after: bool | None = None, **common: Unpack[OfPage],
+    ) -> Done:
+        """Press a key on an element, or where the focus is. Control+v pastes what you copied by Control+c or Control+x
+        in this session: the browser's own clipboard has what others copy too, and is not pasted.
+
+        key: Such as Enter or Control+a.
+        selector: Focused first.
+        frame: Selector of its iframe.
+        strict: false takes the first of several. Default: True.
+        delay: Ms between key down and up.
+        no_wait_after: Do not wait for a navigation that the act starts. Default: False.
+        """
+        return await self._call(
+            "press", Done, key=key, selector=selector, frame=frame, strict=strict, delay=delay,
+            no_wait_after=no_wait_after, **common,
+        )
+
+    async def hover(
+        self, selector: str, *, frame: str | None = None, strict: bool | None = None, position: Position | None = None,
+        force: bool | None = None, no_wait_after: bool | None = None, trial: bool | None = None,
+        scroll: Literal["auto", "none"] | None = None,
+        modifiers: Sequence[Literal["Alt", "Control", "ControlOrMeta", "Meta", "Shift"]] | None = None,
+        **common: Unpack[OfPage],
+    ) -> Done:
+        """Move the mouse over an element.
+
+        selector: Ref (e12), CSS or role=...
+        frame: Selector of its iframe; refs need none.
+        strict: false takes the first of several. Default: True.
+        position: Where in the element, px from its top left corner.
+        force: Skip the checks that the element can be acted on. Default: False.
+        no_wait_after: Do not wait for a navigation that the act starts. Default: False.
+        trial: Check that it could be done, and do nothing. Default: False.
+        scroll: `none` leaves the scroll position as it is. Default: auto.
+        modifiers: Keys held down meanwhile.
+        """
+        return await self._call(
+            "hover", Done, selector=selector, frame=frame, strict=strict, position=position, force=force,
+            no_wait_after=no_wait_after, trial=trial, scroll=scroll, modifiers=modifiers, **common,
+        )
+
+    async def select_option(
+        self, selector: str, *, frame: str | None = None, strict: bool | None = None,
+        value: str | Sequence[str] | None = None, label: str | Sequence[str] | None = None,
+        index: int | Sequence[int] | None = None, force: bool | None = None, no_wait_after: bool | None = None,
+        **common: Unpack[OfPage],
+    ) -> Done:
+        """Choose options of a select element; [] chooses none. By value, label or index. The reply has the values
+        selected afterwards.
+
+        selector: Ref (e12), CSS or role=...
+        frame: Selector of its iframe; refs need none.
+        strict: false takes the first of several. Default: True.
+        value: Values, or visible labels.
+        label: Visible labels.
+        index: Positions, from 0.
+        force: Skip the checks that the element can be acted on. Default: False.
+        no_wait_after: Do not wait for a navigation that the act starts. Default: False.
+        """
+        return await self._call(
+            "select_option", Done, selector=selector, frame=frame, strict=strict, value=value, label=label, index=index,
+            force=force, no_wait_after=no_wait_after, **common,
+        )
+
+    async def check(
+        self, selector: str, *, frame: str | None = None, strict: bool | None = None, position: Position | None = None,
+        force: bool | None = None, no_wait_after: bool | None = None, trial: bool | None = None,
+        scroll: Literal["auto", "none"] | None = None, **common: Unpack[OfPage],
+    ) -> Done:
+        """Tick a checkbox or radio button; one that is ticked already stays so.
+
+        selector: Ref (e12), CSS or role=...
+        frame: Selector of its iframe; refs need none.
+        strict: false takes the first of several. Default: True.
+        position: Where in the element, px from its top left corner.
+        force: Skip the checks that the element can be acted on. Default: False.
+        no_wait_after: Do not wait for a navigation that the act starts. Default: False.
+        trial: Check that it could be done, and do nothing. Default: False.
+        scroll: `none` leaves the scroll position as it is. Default: auto.
+        """
+        return await self._call(
+            "check", Done, selector=selector, frame=frame, strict=strict, position=position, force=force,
+            no_wait_after=no_wait_after, trial=trial, scroll=scroll, **common,
+        )
+
+    async def uncheck(
+        self, selector: str, *, frame: str | None = None, strict: bool | None = None, position: Position | None = None,
+        force: bool | None = None, no_wait_after: bool | None = None, trial: bool | None = None,
+        scroll: Literal["auto", "none"] | None = None, **common: Unpack[OfPage],
+    ) -> Done:
+        """Untick a checkbox; one that is not ticked stays so.
+
+        selector: Ref (e12), CSS or role=...
+        frame: Selector of its iframe; refs need none.
+        strict: false takes the first of several. Default: True.
+        position: Where in the element, px from its top left corner.
+        force: Skip the checks that the element can be acted on. Default: False.
+        no_wait_after: Do not wait for a navigation that the act starts. Default: False.
+        trial: Check that it could be done, and do nothing. Default: False.
+        scroll: `none` leaves the scroll position as it is. Default: auto.
+        """
+        return await self._call(
+            "uncheck", Done, selector=selector, frame=frame, strict=strict, position=position, force=force,
+            no_wait_after=no_wait_after, trial=trial, scroll=scroll, **common,
+        )
+
+    async def drag_and_drop(
+        self, source: str, target: str, *, frame: str | None = None, strict: bool | None = None,
+        source_position: Position | None = None, target_position: Position | None = None, force: bool | None = None,
+        no_wait_after: bool | None = None, trial: bool | None = None, steps: int | None = None,
+        scroll: Literal["auto", "none"] | None = None, **common: Unpack[OfPage],
+    ) -> Done:
+        """Drag an element onto another one. The reply says what the page made of it: an HTML drag and where it was
+        dropped, or where the element is now.
+
+        source: Element to drag: ref, CSS, text=, role=.
+        frame: Selector of its iframe; refs need none.
+        strict: false takes the first of several. Default: True.
+        target: Element to drop it on.
+        source_position: Where in the element, px from its top left corner.
+        target_position: Where in the element, px from its top left corner.
+        force: Skip the checks that the element can be acted on. Default: False.
+        no_wait_after: Do not wait for a navigation that the act starts. Default: False.
+        trial: Check that it could be done, and do nothing. Default: False.
+        steps: Mouse moves on the way. Default: 5.
+        scroll: `none` leaves the scroll position as it is. Default: auto.
+        """
+        return await self._call(
+            "drag_and_drop", Done, source=source, frame=frame, strict=strict, target=target,
+            source_position=source_position, target_position=target_position, force=force, no_wait_after=no_wait_after,
+            trial=trial, steps=steps, scroll=scroll, **common,
+        )
+
+    async def mouse(
+        self, do: Literal["move", "click", "down", "up", "drag", "wheel"], x: float, y: float, *,
+        to: Point | None = None, by: Point | None = None, button: Literal["left", "right", "middle"] | None = None,
+        click_count: int | None = None, delay: float | None = None, steps: int | None = None,
+        modifiers: Sequence[Literal["Alt", "Control", "ControlOrMeta", "Meta", "Shift"]] | None = None,
+        **common: Unpack[OfPage],
+    ) -> Done:
+        """Use the mouse at a point of the window, where no selector helps. Points are in CSS px of the viewport. It is
+        for places such as on a canvas; the reply names the element there.
+
+        do: What to do there.
+        x: Px from the left.
+        y: Px from the top.
+        to: drag: let go at this {x, y}.
+        by: wheel: by this {x, y}.
+        button: Mouse button. Default: left.
+        click_count: 2 is a double click. Default: 1.
+        delay: click: ms between down and up.
+        steps: move, drag: mouse moves on the way. Default: 5.
+        modifiers: Keys held down meanwhile.
+        """
+        return await self._call(
+            "mouse", Done, do=do, x=x, y=y, to=to, by=by, button=button, click_count=click_count, delay=delay,
+            steps=steps, modifiers=modifiers, **common,
+        )
+
+    async def scroll(
+        self, selector: str | None = None, *, frame: str | None = None, strict: bool | None = None,
+        to: Literal["top", "bottom", "view"] | None = None, x: float | None = None, y: float | None = None,
+        **common: Unpack[OfPage],
+    ) -> Done:
+        """Scroll the page or an element: one screen down, by px or to an end; or an element into view. The reply says
+        where it is then, and how much more there is.
+
+        selector: Element to show, or to scroll in.
+        frame: Selector of its iframe.
+        strict: false takes the first of several. Default: True.
+        to: Where to first.
+        x: Px to the right; negative is left.
+        y: Px down; negative is up.
+        """
+        return await self._call(
+            "scroll", Done, selector=selector, frame=frame, strict=strict, to=to, x=x, y=y, **common,
+        )
+
+    async def focus(
+        self, selector: str, *, frame: str | None = None, strict: bool | None = None, **common: Unpack[OfPage],
+    ) -> Done:
+        """Give an element the keyboard's focus, without clicking it.
+
+        selector: Ref (e12), CSS or role=...
+        frame: Selector of its iframe; refs need none.
+        strict: false takes the first of several. Default: True.
+        """
+        return await self._call("focus", Done, selector=selector, frame=frame, strict=strict, **common)
+
+    async def blur(
+        self, selector: str, *, frame: str | None = None, strict: bool | None = None, **common: Unpack[OfPage],
+    ) -> Done:
+        """Take the focus from an element, as leaving a field does. The page then runs its checks or saves.
+
+        selector: Ref (e12), CSS or role=...
+        frame: Selector of its iframe; refs need none.
+        strict: false takes the first of several. Default: True.
+        """
+        return await self._call("blur", Done, selector=selector, frame=frame, strict=strict, **common)
+
+    async def paste(
+        self, text: str, *, html: str | None = None, selector: str | None = None, frame: str | None = None,
+        strict: bool | None = None, **common: Unpack[OfPage],
+    ) -> Done:
+        """Paste text into an element, or where the focus is. Also as HTML. No clipboard is read or changed. The reply
+        tells what the page made of it.
+
+        text: What to paste.
+        html: The same as HTML, for editors that take it.
+        selector: Element to focus first.
+        frame: Selector of its iframe.
+        strict: false takes the first of several. Default: True.
+        """
+        return await self._call(
+            "paste", Done, text=text, html=html, selector=selector, frame=frame, strict=strict, **common,
+        )
+
+    async def upload_file(
+        self, selector: str, files: Sequence[str | PathLike[str] | GivenFile], *, frame: str | None = None,
+        strict: bool | None = None, no_wait_after: bool | None = None, **common: Unpack[OfPage],
+    ) -> Done:
+        """Choose files in a file input, or in the chooser that a click on the element opens. Base64 goes in "data", and
+        [] chooses none. The reply tells what the input holds afterwards.
+
+        selector: Ref (e12), CSS or role=...
+        frame: Selector of its iframe; refs need none.
+        strict: false takes the first of several. Default: True.
+        files: Each {"path"}, {"artifactId"} or {"name", "text"}.
+        no_wait_after: Do not wait for a navigation that the act starts. Default: False.
+        """
+        return await self._call(
+            "upload_file", Done, selector=selector, frame=frame, strict=strict, files=files,
+            no_wait_after=no_wait_after, **common,
+        )
+
+    async def drop(
+        self, selector: str, *, frame: str | None = None, strict: bool | None = None,
+        files: Sequence[str | PathLike[str] | GivenFile] | None = None, data: Mapping[str, str] | None = None,
+        position: Position | None = None, **common: Unpack[OfPage],
+    ) -> Done:
+        """Drop files or data onto an element, as if dragged from outside of the browser.
+
+        selector: Ref (e12), CSS or role=...
+        frame: Selector of its iframe; refs need none.
+        strict: false takes the first of several. Default: True.
+        files: As upload_file takes them, 2 MB at most.
+        data: By MIME type: {"text/plain": "..."}.
+        position: Where in the element, px from its top left corner.
+        """
+        return await self._call(
+            "drop", Done, selector=selector, frame=frame, strict=strict, files=files, data=data, position=position,
+            **common,
+        )
+
+    async def batch(self, steps: Sequence[Mapping[str, Any]], **common: Unpack[OfPage]) -> Done:
+        """Do several actions in one call; it stops at the first that fails. On one page, in one turn. Cheaper than
+        single calls if you need not look in between. A failure tells what was done before it.
+
+        steps: Each {"action": "click", "selector": "#buy"}: any tool but batch and request_human.
+        """
+        return await self._call("batch", Done, steps=steps, **common)
+
+    async def fill_form(
+        self, fields: Sequence[FormField], *, submit: str | None = None, frame: str | None = None,
+        **common: Unpack[OfPage],
+    ) -> Done:
+        """Fill many fields at once: also checkboxes, selects, sliders and tags. The kind of each field is detected. The
+        reply names fields that hold something else than you gave.
+
+        fields: Value: text, {"secret": NAME}, true or false, or a list.
+        submit: Button to click then.
+        frame: Selector of the iframe to look in.
+        """
+        return await self._call("fill_form", Done, fields=fields, submit=submit, frame=frame, **common)
+
+    async def refill(self, **common: Unpack[OfPage]) -> Done:
+        """Refill what you had filled in but not sent when the page was lost. As the notice offers. Secrets are not
+        kept; the reply names them, so that you can give them again."""
+        return await self._call("refill", Done, **common)
+
+    async def wait_for_selector(
+        self, selector: str, *, state: Literal["attached", "detached", "visible", "hidden"] | None = None,
+        frame: str | None = None, strict: bool | None = None, **common: Unpack[OfPage],
+    ) -> Result:
+        """Wait until an element is there, or gone. `state` chooses: visible, hidden, attached or detached.
+
+        selector: Ref (e12), CSS or role=...
+        state: What to wait for. Default: visible.
+        frame: Selector of its iframe.
+        strict: Refuse when several match. Default: False.
+        """
+        return await self._call(
+            "wait_for_selector", Result, selector=selector, state=state, frame=frame, strict=strict, **common,
+        )
+
+    async def wait_for_navigation(
+        self, *, url: str | None = None,
+        wait_until: Literal["load", "domcontentloaded", "networkidle", "commit"] | None = None,
+        **common: Unpack[OfPage],
+    ) -> Result:
+        """Wait for the page's next navigation to load. One that began after your own last act on the page counts too.
+
+        url: Only to a URL that matches.
+        wait_until: The event that counts as loaded. Default: load.
+        """
+        return await self._call("wait_for_navigation", Result, url=url, wait_until=wait_until, **common)
+
+    async def wait_for_url(
+        self, url: str, *, wait_until: Literal["load", "domcontentloaded", "networkidle", "commit"] | None = None,
+        **common: Unpack[OfPage],
+    ) -> Result:
+        """Wait until the page is at a URL that matches, and has loaded.
+
+        url: Glob (`*` is any text), /path, or /regex/flags.
+        wait_until: The event that counts as loaded. Default: load.
+        """
+        return await self._call("wait_for_url", Result, url=url, wait_until=wait_until, **common)
+
+    async def wait_for_load(
+        self, *, state: Literal["load", "domcontentloaded", "networkidle"] | None = None, **common: Unpack[OfPage],
+    ) -> Result:
+        """Wait until the page's document has loaded.
+
+        state: networkidle: no requests for 500 ms. Default: load.
+        """
+        return await self._call("wait_for_load", Result, state=state, **common)
+
+    async def wait(self, duration: int, **common: Unpack[OfPage]) -> Result:
+        """Wait for a duration. Prefer wait_for_selector, which goes on as soon as it can.
+
+        duration: Milliseconds.
+        """
+        return await self._call("wait", Result, duration=duration, **common)
+
+    async def content(
+        self, *, query: str | None = None, section: str | None = None,
+        format: Literal["html", "markdown", "text"] | None = None, selector: str | None = None,
+        frame: str | None = None, unseen: bool | None = None, include_shadow: bool | None = None,
+        budget: int | None = None, cursor: str | None = None, **common: Unpack[OfPage],
+    ) -> Content:
+        """Read the page, best as markdown; a long one by `query` or `section`. `query` returns the passages about it.
+        Without arguments, a short page comes as raw HTML; a long one as its headings with handles, its beginning,
+        and a cursor. To find something to act on, `find` and `snapshot` are shorter.
+
+        query: Question or words.
+        section: Handle or heading.
+        format: Raw HTML without it.
+        selector: Only this element.
+        frame: Selector of the iframe to read.
+        unseen: Only the text that nobody sees, which is otherwise left out. Default: False.
+        include_shadow: With html: open shadow roots too, as templates. Default: False.
+        budget: Most characters to return; the rest by cursor.
+        cursor: From an earlier reply.
+        """
+        return await self._call(
+            "content", Content, query=query, section=section, format=format, selector=selector, frame=frame,
+            unseen=unseen, include_shadow=include_shadow, budget=budget, cursor=cursor, **common,
+        )
+
+    async def snapshot(
+        self, selector: str | None = None, *, frame: str | None = None, depth: int | None = None,
+        interactive_only: bool | None = None, boxes: bool | None = None, since: bool | None = None,
+        filename: str | None = None, budget: int | None = None, cursor: str | None = None, **common: Unpack[OfPage],
+    ) -> Snapshot:
+        """Get the accessibility tree, with refs (e12). `find` is shorter. Elements that can be acted on, and their
+        containers, have refs. Every selector argument takes a ref until the document changes.
+
+        selector: Only this element.
+        frame: Selector of the iframe that `selector` is looked up in.
+        depth: Levels of the tree to show.
+        interactive_only: Only controls and headings. Default: False.
+        boxes: Add each element's box: x, y, width, height in px. Default: False.
+        since: Only what changed since your last snapshot of the page. Default: False.
+        filename: Save it as this.
+        budget: Most characters to return; the rest by cursor.
+        cursor: From an earlier reply.
+        """
+        return await self._call(
+            "snapshot", Snapshot, selector=selector, frame=frame, depth=depth, interactive_only=interactive_only,
+            boxes=boxes, since=since, filename=filename, budget=budget, cursor=cursor, **common,
+        )
+
+    async def find(
+        self, text: str | None = None, *, role: str | None = None, name: str | None = None, selector: str | None = None,
+        frame: str | None = None, queries: Sequence[str | FindQuery] | None = None, **common: Unpack[OfPage],
+    ) -> Found:
+        """Find at most 12 elements, with refs. Each with its state, and its row's or section's heading. Each of
+        `queries` is a text, or {text, role, name}.
+
+        text: Part of its words.
+        role: button, link, row, ...
+        name: Part of the name.
+        selector: All that match, or what is in them.
+        frame: Selector of the iframe that `selector` is looked up in.
+        queries: Several at once: texts.
+        """
+        return await self._call(
+            "find", Found, text=text, role=role, name=name, selector=selector, frame=frame, queries=queries, **common,
+        )
+
+    async def extract_text(
+        self, selector: str, *, all: bool | None = None, trim: bool | None = None,
+        normalize_whitespace: bool | None = None, frame: str | None = None, **common: Unpack[OfPage],
+    ) -> Text:
+        """Get the text of elements, or the value of a field. As a person sees it; with trim and normalize_whitespace
+        false, as it stands in the document (text_content).
+
+        selector: Ref (e12), CSS or role=...
+        all: Of all elements that match, as a list; else of the first. Default: False.
+        trim: Without space at the ends. Default: True.
+        normalize_whitespace: Runs of space and line ends as one space. Default: True.
+        frame: Selector of its iframe.
+        """
+        return await self._call(
+            "extract_text", Text, selector=selector, all=all, trim=trim, normalize_whitespace=normalize_whitespace,
+            frame=frame, **common,
+        )
+
+    async def extract_html(
+        self, selector: str, *, inner: bool | None = None, all: bool | None = None, frame: str | None = None,
+        **common: Unpack[OfPage],
+    ) -> Text:
+        """Get the HTML of elements. `content` has the whole page's.
+
+        selector: Ref (e12), CSS or role=...
+        inner: Without the element's own tag. Default: True.
+        all: Of all elements that match, as a list; else of the first. Default: False.
+        frame: Selector of its iframe.
+        """
+        return await self._call("extract_html", Text, selector=selector, inner=inner, all=all, frame=frame, **common)
+
+    async def extract_attribute(
+        self, selector: str, attribute: str, *, all: bool | None = None, frame: str | None = None,
+        **common: Unpack[OfPage],
+    ) -> Values:
+        """Get an attribute of elements; null where one has it not.
+
+        selector: Ref (e12), CSS or role=...
+        attribute: Its name, such as href; data-* gets all that begin so.
+        all: Of all elements that match, as a list; else of the first. Default: False.
+        frame: Selector of its iframe.
+        """
+        return await self._call(
+            "extract_attribute", Values, selector=selector, attribute=attribute, all=all, frame=frame, **common,
+        )
+
+    async def extract_data(
+        self, schema: Mapping[str, str | Mapping[str, Any]], *, selector: str | None = None, frame: str | None = None,
+        **common: Unpack[OfPage],
+    ) -> Data:
+        """Get data by a schema of selectors: {"title": "h1", "items": {"selector": ".item", "all": true, "fields":
+        {...}}}. A field may have a type too: {"price": {"selector": ".price", "type": "number"}}. Says what it did
+        not find.
+
+        schema: Field -> a selector, or where it is.
+        selector: Only within the first element that matches.
+        frame: Selector of its iframe.
+        """
+        return await self._call("extract_data", Data, schema=schema, selector=selector, frame=frame, **common)
+
+    async def extract_table(
+        self, selector: str | None = None, *, all: bool | None = None, headers: Sequence[str] | None = None,
+        frame: str | None = None, **common: Unpack[OfPage],
+    ) -> Table:
+        """Get tables as rows by their headers. Rows are objects by their column's header, cells that span repeated,
+        hidden rows left out. Columns without a header are column1, column2.
+
+        selector: A table, or what it is in. Default: table, [role=table], [role=grid].
+        all: Of all elements that match, as a list; else of the first. Default: False.
+        headers: Names for the columns, instead of its own.
+        frame: Selector of its iframe.
+        """
+        return await self._call(
+            "extract_table", Table, selector=selector, all=all, headers=headers, frame=frame, **common,
+        )
+
+    async def extract_links(
+        self, selector: str | None = None, *, site: Literal["any", "same", "other"] | None = None,
+        unique: bool | None = None, frame: str | None = None, **common: Unpack[OfPage],
+    ) -> Links:
+        """Get the links of a page or of a part: text and absolute URL.
+
+        selector: Only within the first element that matches.
+        site: Only to the page's own origin, or not. Default: any.
+        unique: Each URL once. Default: False.
+        frame: Selector of its iframe.
+        """
+        return await self._call(
+            "extract_links", Links, selector=selector, site=site, unique=unique, frame=frame, **common,
+        )
+
+    async def extract_images(
+        self, selector: str | None = None, *, backgrounds: bool | None = None, frame: str | None = None,
+        **common: Unpack[OfPage],
+    ) -> Result:
+        """Get the pictures of a page or of a part: URL, alt text, size in px, and whether each is loaded.
+
+        selector: Only within the first element that matches.
+        backgrounds: Those of CSS backgrounds too. Default: False.
+        frame: Selector of its iframe.
+        """
+        return await self._call(
+            "extract_images", Result, selector=selector, backgrounds=backgrounds, frame=frame, **common,
+        )
+
+    async def extract_metadata(self, *, frame: str | None = None, **common: Unpack[OfPage]) -> Result:
+        """Get what a page says of itself: title, description, canonical URL, OpenGraph, JSON-LD. Its keywords,
+        language, Twitter, alternates and icons too.
+
+        frame: Selector of its iframe.
+        """
+        return await self._call("extract_metadata", Result, frame=frame, **common)
+
+    async def extract_computed_style(
+        self, selector: str, *, properties: Sequence[str] | None = None, pseudo: str | None = None,
+        all: bool | None = None, frame: str | None = None, **common: Unpack[OfPage],
+    ) -> Result:
+        """Get the CSS of an element as the browser computed it.
+
+        selector: Ref (e12), CSS or role=...
+        properties: Such as color or --brand; ["*"] for all; the usual ones without.
+        pseudo: Such as ::before.
+        all: Of all elements that match, as a list; else of the first. Default: False.
+        frame: Selector of its iframe.
+        """
+        return await self._call(
+            "extract_computed_style", Result, selector=selector, properties=properties, pseudo=pseudo, all=all,
+            frame=frame, **common,
+        )
+
+    async def find_elements(
+        self, selector: str, *, limit: int | None = None, attributes: bool | None = None, frame: str | None = None,
+        **common: Unpack[OfPage],
+    ) -> Elements:
+        """Look at all that match a selector: how many, with ref, text, state and box. As they are now; the box is in px
+        of the window. No match is an answer, not an error.
+
+        selector: Ref (e12), CSS or role=...
+        limit: Most elements to return. Default: 20.
+        attributes: With their attributes. Default: False.
+        frame: Selector of its iframe.
+        """
+        return await self._call(
+            "find_elements", Elements, selector=selector, limit=limit, attributes=attributes, frame=frame, **common,
+        )
+
+    async def get_console_messages(
+        self, *,
+        types: Sequence[Literal["exception", "error", "warning", "info", "log", "debug", "other"]] | None = None,
+        text: str | None = None, since: int | None = None, all: bool | None = None, limit: int | None = None,
+        **common: Unpack[OfPage],
+    ) -> Result:
+        """Get what the page's scripts logged and threw, oldest first. Console messages and uncaught exceptions of the
+        page's document: the last 200 of each.
+
+        types: Only these; exception: thrown, with its stack.
+        text: Only with this text in it.
+        since: Only after this number: `last` of an earlier reply. Default: 0.
+        all: Earlier documents too. Default: False.
+        limit: Most messages; the latest. Default: 50.
+        """
+        return await self._call(
+            "get_console_messages", Result, types=types, text=text, since=since, all=all, limit=limit, **common,
+        )
+
+    async def list_frames(self, **common: Unpack[OfPage]) -> Result:
+        """List the iframes of a page: URL, name, and the selector that `frame` arguments take."""
+        return await self._call("list_frames", Result, **common)
+
+    async def evaluate_script(
+        self, expression: str, *, arg: Any | None = None, selector: str | None = None, frame: str | None = None,
+        **common: Unpack[OfPage],
+    ) -> Value:
+        """Run JavaScript in the page and get its JSON result; promises are awaited. An expression, or a function. With
+        `selector`, the function gets the element as its first argument.
+
+        expression: Expression or function.
+        arg: JSON value given to the function.
+        selector: Element for the function.
+        frame: Selector of the iframe to run in.
+        """
+        return await self._call(
+            "evaluate_script", Value, expression=expression, arg=arg, selector=selector, frame=frame, **common,
+        )
+
+    async def add_init_script(self, script: str, **common: Unpack[OfPage]) -> Done:
+        """Run JavaScript in each later document of the page, before its own scripts. Also in its frames. With
+        session_id and no page_id: in all pages of a session of your own.
+
+        script: JavaScript, such as `Math.random = () => 0.5`.
+        """
+        return await self._call("add_init_script", Done, script=script, **common)
+
+    async def remove_init_scripts(self, *, script_ids: Sequence[str] | None = None, **common: Unpack[OfPage]) -> Done:
+        """Remove init scripts of the page: some, or all. Their effects stay until the next document.
+
+        script_ids: Only these of list_routes.
+        """
+        return await self._call("remove_init_scripts", Done, script_ids=script_ids, **common)
+
+    async def fetch(
+        self, url: str, *, response_type: Literal["text", "json", "binary"] | None = None, method: str | None = None,
+        headers: Mapping[str, str | SecretHeader] | None = None,
+        body: str | Mapping[str, Any] | Sequence[Any] | None = None,
+        mode: Literal["cors", "no-cors", "same-origin", "navigate"] | None = None,
+        credentials: Literal["omit", "same-origin", "include"] | None = None,
+        cache: Literal["default", "no-store", "reload", "no-cache", "force-cache", "only-if-cached"] | None = None,
+        redirect: Literal["follow", "error", "manual"] | None = None, referrer: str | None = None,
+        referrer_policy: str | None = None, integrity: str | None = None, keepalive: bool | None = None,
+        priority: Literal["high", "low", "auto"] | None = None, duplex: Literal["half"] | None = None,
+        **common: Unpack[OfPage],
+    ) -> Fetched:
+        """Send an HTTP request from the page, with its cookies. It has the page's origin. An HTTP error status is an
+        error that carries status, headers and the body's start. After a 429 the site is left alone for as long as it
+        asks (RATE_LIMITED).
+
+        url: May be relative to the page's.
+        response_type: binary is kept as a file, and so is a PDF. Default: text.
+        method: GET without it.
+        headers: A value: text, or {"secret": NAME, "prefix": "Bearer "}.
+        body: Text, or what to send as JSON.
+        mode: CORS mode.
+        credentials: When cookies go along; same-origin by default.
+        cache: Use of the HTTP cache.
+        redirect: What to do on redirects.
+        referrer: Referrer URL, or about:client.
+        referrer_policy: Referrer policy.
+        integrity: Subresource integrity hash.
+        keepalive: Let the request outlive the page.
+        priority: Fetch priority.
+        duplex: Duplex mode.
+        """
+        return await self._call(
+            "fetch", Fetched, url=url, response_type=response_type, method=method, headers=headers, body=body,
+            mode=mode, credentials=credentials, cache=cache, redirect=redirect, referrer=referrer,
+            referrer_policy=referrer_policy, integrity=integrity, keepalive=keepalive, priority=priority, duplex=duplex,
+            **common,
+        )
+
+    async def screenshot(
+        self, selector: str | None = None, *, frame: str | None = None, full_page: bool | None = None,
+        type: Literal["png", "jpeg", "webp"] | None = None, quality: int | None = None,
+        omit_background: bool | None = None, clip: Clip | None = None,
+        animations: Literal["disabled", "allow"] | None = None, caret: Literal["hide", "initial"] | None = None,
+        scale: Literal["css", "device"] | None = None, mask: Sequence[str] | None = None, mask_color: str | None = None,
+        style: str | None = None, cursor: str | None = None, **common: Unpack[OfPage],
+    ) -> Picture:
+        """Take a picture of the window, the full page or an element. With `clip`: only a region.
+
+        selector: Only this element.
+        frame: Selector of its iframe.
+        full_page: The whole scrollable page. Default: False.
+        type: Image format. Default: png.
+        quality: Quality of jpeg and webp; png has none. Default: 80.
+        omit_background: Transparent where the page has no background; not with jpeg. Default: False.
+        clip: Only this region of the window, or with full_page of the page.
+        animations: `disabled` finishes them first. Default: allow.
+        caret: The text caret. Default: hide.
+        scale: One picture pixel for each CSS or device pixel. Default: device.
+        mask: Elements to paint over.
+        mask_color: CSS colour of the paint.
+        style: CSS to apply while the picture is taken.
+        cursor: From an earlier reply.
+        """
+        return await self._call(
+            "screenshot", Picture, selector=selector, frame=frame, full_page=full_page, type=type, quality=quality,
+            omit_background=omit_background, clip=clip, animations=animations, caret=caret, scale=scale, mask=mask,
+            mask_color=mask_color, style=style, cursor=cursor, **common,
+        )
+
+    async def get_screenshot_as_base64(
+        self, selector: str | None = None, *, frame: str | None = None, full_page: bool | None = None,
+        type: Literal["png", "jpeg", "webp"] | None = None, quality: int | None = None,
+        omit_background: bool | None = None, clip: Clip | None = None,
+        animations: Literal["disabled", "allow"] | None = None, caret: Literal["hide", "initial"] | None = None,
+        scale: Literal["css", "device"] | None = None, mask: Sequence[str] | None = None, mask_color: str | None = None,
+        style: str | None = None, cursor: str | None = None, **common: Unpack[OfPage],
+    ) -> Result:
+        """Take a picture like `screenshot`, as base64 text (long). To look at a picture, use `screenshot`.
+
+        selector: Only this element.
+        frame: Selector of its iframe.
+        full_page: The whole scrollable page. Default: False.
+        type: Image format. Default: png.
+        quality: Quality of jpeg and webp; png has none. Default: 80.
+        omit_background: Transparent where the page has no background; not with jpeg. Default: False.
+        clip: Only this region of the window, or with full_page of the page.
+        animations: `disabled` finishes them first. Default: allow.
+        caret: The text caret. Default: hide.
+        scale: One picture pixel for each CSS or device pixel. Default: device.
+        mask: Elements to paint over.
+        mask_color: CSS colour of the paint.
+        style: CSS to apply while the picture is taken.
+        cursor: From an earlier reply.
+        """
+        return await self._call(
+            "get_screenshot_as_base64", Result, selector=selector, frame=frame, full_page=full_page, type=type,
+            quality=quality, omit_background=omit_background, clip=clip, animations=animations, caret=caret,
+            scale=scale, mask=mask, mask_color=mask_color, style=style, cursor=cursor, **common,
+        )
+
+    async def generate_pdf(
+        self, *,
+        format: Literal["Letter", "Legal", "Tabloid", "Ledger", "A0", "A1", "A2", "A3", "A4", "A5", "A6"] | None = None,
+        landscape: bool | None = None, width: str | None = None, height: str | None = None,
+        margin: Margin | None = None, scale: float | None = None, page_ranges: str | None = None,
+        print_background: bool | None = None, display_header_footer: bool | None = None,
+        header_template: str | None = None, footer_template: str | None = None,
+        prefer_css_page_size: bool | None = None, outline: bool | None = None, tagged: bool | None = None,
+        filename: str | None = None, **common: Unpack[OfPage],
+    ) -> File:
+        """Print the page to a PDF, with its print styles.
+
+        format: Paper size; Letter by default.
+        landscape: Landscape orientation. Default: False.
+        width: Instead of a format: 10cm, 4in, 300px.
+        height: Likewise.
+        margin: None by default.
+        scale: Scale of the print. Default: 1.
+        page_ranges: Such as 1-3, 5.
+        print_background: With background colours and pictures. Default: False.
+        display_header_footer: Print the templates; they need a margin. Default: False.
+        header_template: HTML; elements of class date, title, url, page_number, total_pages are filled in.
+        footer_template: Likewise.
+        prefer_css_page_size: The page's own @page size comes first. Default: False.
+        outline: With the headings as bookmarks. Default: False.
+        tagged: Accessible (tagged) PDF. Default: False.
+        filename: Save it as this.
+        """
+        return await self._call(
+            "generate_pdf", File, format=format, landscape=landscape, width=width, height=height, margin=margin,
+            scale=scale, page_ranges=page_ranges, print_background=print_background,
+            display_header_footer=display_header_footer, header_template=header_template,
+            footer_template=footer_template, prefer_css_page_size=prefer_css_page_size, outline=outline, tagged=tagged,
+            filename=filename, **common,
+        )
+
+    async def record_video(
+        self, command: Literal["start", "stop"], *, max_seconds: int | None = None, fps: int | None = None,
+        **common: Unpack[OfPage],
+    ) -> File:
+        """Record a video of the page. The page is not reopened. It records across navigation, until you stop it, after
+        max_seconds, or when the page closes. The client that began it gets the file.
+
+        command: stop answers with the file.
+        max_seconds: It ends by itself after this. Default: 120.
+        fps: Pictures a second at most. Default: 10.
+        """
+        return await self._call("record_video", File, command=command, max_seconds=max_seconds, fps=fps, **common)
+
+    async def compare_screenshots(
+        self, baseline: str, *, current: str | None = None, selector: str | None = None, full_page: bool | None = None,
+        threshold: float | None = None, **common: Unpack[OfPage],
+    ) -> File:
+        """Compare a picture with another, or with the page now. Tells how many pixels differ and where, with a picture
+        of the differences.
+
+        baseline: artifact_id of a screenshot of yours.
+        current: artifact_id of the other; by default the page is captured now.
+        selector: When capturing now: only this element.
+        full_page: When capturing now: the whole page. Default: False.
+        threshold: How much two colours may differ and still count as equal. Default: 0.1.
+        """
+        return await self._call(
+            "compare_screenshots", File, baseline=baseline, current=current, selector=selector, full_page=full_page,
+            threshold=threshold, **common,
+        )
+
+    async def highlight(
+        self, selector: str | None = None, *, frame: str | None = None, label: str | None = None,
+        colour: str | None = None, seconds: float | None = None, strict: bool | None = None, **common: Unpack[OfPage],
+    ) -> Done:
+        """Outline an element with a label, for people to see; without a selector, remove all outlines. Screenshots show
+        them too.
+
+        selector: The element; it is scrolled into view.
+        frame: Selector of the iframe to look in.
+        label: Words beside it.
+        colour: CSS colour. Default: #d6006c.
+        seconds: How long it stays; 0 is as long as the document. Default: 0.
+        strict: Refuse when several elements match; false takes the first. Default: True.
+        """
+        return await self._call(
+            "highlight", Done, selector=selector, frame=frame, label=label, colour=colour, seconds=seconds,
+            strict=strict, **common,
+        )
+
+    async def mock_response(
+        self, pattern: str, *, method: Literal["GET", "POST", "PUT", "DELETE", "PATCH"] | None = None,
+        status: int | None = None, headers: Mapping[str, str] | None = None, body: str | None = None,
+        content_type: str | None = None, delay: int | None = None, **common: Unpack[OfPage],
+    ) -> Done:
+        """Answer the page's requests that match, instead of the server. The latest match counts.
+
+        pattern: Glob (* is any text, scheme optional) or /regex/flags.
+        method: HTTP method; all without.
+        status: HTTP status. Default: 200.
+        headers: Response headers.
+        body: Response body.
+        content_type: Content-Type. Default: application/json.
+        delay: Milliseconds before the answer. Default: 0.
+        """
+        return await self._call(
+            "mock_response", Done, pattern=pattern, method=method, status=status, headers=headers, body=body,
+            content_type=content_type, delay=delay, **common,
+        )
+
+    async def block_requests(
+        self, *, patterns: Sequence[str] | None = None,
+        resource_types: Sequence[Literal["image", "stylesheet", "font", "script", "xhr", "fetch", "document", "media", "eventsource", "manifest", "ping", "other", "websocket"]] | None = None,
+        **common: Unpack[OfPage],
+    ) -> Done:
+        """Block the page's requests by URL or type. Also those answered by caches and service workers; WebSockets by
+        glob or type. Adds to earlier blocks.
+
+        patterns: Globs (* is any text, scheme optional) or /regex/flags.
+        resource_types: Types.
+        """
+        return await self._call("block_requests", Done, patterns=patterns, resource_types=resource_types, **common)
+
+    async def list_routes(self, **common: Unpack[OfPage]) -> Result:
+        """List the page's mocks and blocks, with how often each matched, the names of its extra headers, and its init
+        scripts."""
+        return await self._call("list_routes", Result, **common)
+
+    async def remove_routes(self, *, route_ids: Sequence[str] | None = None, **common: Unpack[OfPage]) -> Done:
+        """Remove mocks and blocks of the page: some, or all.
+
+        route_ids: Only these of list_routes.
+        """
+        return await self._call("remove_routes", Done, route_ids=route_ids, **common)
+
+    async def set_extra_headers(
+        self, headers: Mapping[str, str], *, affect_others: bool | None = None, **common: Unpack[OfPage],
+    ) -> Done:
+        """Send extra headers with every request of the page; {} removes them. Replaces earlier ones. With session_id
+        and no page_id: for the whole session, later pages included.
+
+        headers: Names and values.
+        affect_others: For a session: even if others hold pages there. Default: False.
+        """
+        return await self._call("set_extra_headers", Done, headers=headers, affect_others=affect_others, **common)
+
+    async def get_network_log(
+        self, *, include_headers: bool | None = None, include_bodies: bool | None = None,
+        include_secrets: bool | None = None, pattern: str | None = None, method: str | None = None,
+        resource_types: Sequence[Literal["image", "stylesheet", "font", "script", "xhr", "fetch", "document", "media", "eventsource", "manifest", "ping", "other"]] | None = None,
+        status: str | None = None, since: int | None = None, limit: int | None = None,
+        format: Literal["text", "records"] | None = None, budget: int | None = None, cursor: str | None = None,
+        **common: Unpack[OfPage],
+    ) -> Result:
+        """List the page's last 500 requests, oldest first. Only the client that held the page when a request was sent
+        gets its headers and body.
+
+        include_headers: Headers too. Default: False.
+        include_bodies: Bodies too, as far as the browser has them. Default: False.
+        include_secrets: Values of Cookie, Authorization and the like too. Default: False.
+        pattern: Only URLs that match: glob or /regex/flags.
+        method: Only this HTTP method.
+        resource_types: Only these.
+        status: 404, 5xx, failed or pending.
+        since: Only those after this number.
+        limit: At most this many, the latest. Default: 100.
+        format: Lines, or objects. Default: text.
+        budget: Most characters to return; the rest by cursor.
+        cursor: From an earlier reply.
+        """
+        return await self._call(
+            "get_network_log", Result, include_headers=include_headers, include_bodies=include_bodies,
+            include_secrets=include_secrets, pattern=pattern, method=method, resource_types=resource_types,
+            status=status, since=since, limit=limit, format=format, budget=budget, cursor=cursor, **common,
+        )
+
+    async def wait_for_request(
+        self, *, include_headers: bool | None = None, include_bodies: bool | None = None,
+        include_secrets: bool | None = None, during: Mapping[str, Any] | None = None, pattern: str | None = None,
+        method: str | None = None,
+        resource_types: Sequence[Literal["image", "stylesheet", "font", "script", "xhr", "fetch", "document", "media", "eventsource", "manifest", "ping", "other"]] | None = None,
+        **common: Unpack[OfPage],
+    ) -> Exchange:
+        """Wait until the page sends a request that matches.
+
+        include_headers: Headers too. Default: False.
+        include_bodies: Bodies too, as far as the browser has them. Default: False.
+        include_secrets: Values of Cookie, Authorization and the like too. Default: False.
+        during: An action with its arguments. Done once the wait is armed: {"action": "click", "selector": "#go"}.
+        pattern: Its URL: glob (* is any text, scheme optional) or /regex/flags.
+        method: Only this HTTP method.
+        resource_types: Only these.
+        """
+        return await self._call(
+            "wait_for_request", Exchange, include_headers=include_headers, include_bodies=include_bodies,
+            include_secrets=include_secrets, during=during, pattern=pattern, method=method,
+            resource_types=resource_types, **common,
+        )
+
+    async def wait_for_response(
+        self, *, include_headers: bool | None = None, include_bodies: bool | None = None,
+        include_secrets: bool | None = None, during: Mapping[str, Any] | None = None, pattern: str | None = None,
+        method: str | None = None,
+        resource_types: Sequence[Literal["image", "stylesheet", "font", "script", "xhr", "fetch", "document", "media", "eventsource", "manifest", "ping", "other"]] | None = None,
+        status: str | None = None, **common: Unpack[OfPage],
+    ) -> Exchange:
+        """Wait until a request of the page that matches is answered.
+
+        include_headers: Headers too. Default: False.
+        include_bodies: Bodies too, as far as the browser has them. Default: False.
+        include_secrets: Values of Cookie, Authorization and the like too. Default: False.
+        during: An action with its arguments. Done once the wait is armed: {"action": "click", "selector": "#go"}.
+        pattern: Its URL: glob (* is any text, scheme optional) or /regex/flags.
+        method: Only this HTTP method.
+        resource_types: Only these.
+        status: 404 or 5xx.
+        """
+        return await self._call(
+            "wait_for_response", Exchange, include_headers=include_headers, include_bodies=include_bodies,
+            include_secrets=include_secrets, during=during, pattern=pattern, method=method,
+            resource_types=resource_types, status=status, **common,
+        )
+
+    async def export_har(
+        self, *, content: Literal["omit", "embed", "attach"] | None = None,
+        mode: Literal["full", "minimal"] | None = None, url_filter: str | None = None,
+        include_secrets: bool | None = None, **common: Unpack[OfPage],
+    ) -> File:
+        """Export the page's last 500 requests as a HAR 1.2 file. Requests sent while you did not hold the page come
+        without headers and bodies.
+
+        content: Bodies, as far as the browser has them; attach: a zip with them as files. Default: omit.
+        mode: minimal: what a replay needs. Default: full.
+        url_filter: Only URLs that match: glob or /regex/flags.
+        include_secrets: Values of Cookie, Authorization and the like too. Default: False.
+        """
+        return await self._call(
+            "export_har", File, content=content, mode=mode, url_filter=url_filter, include_secrets=include_secrets,
+            **common,
+        )
+
+    async def emulate(
+        self, *, affect_others: bool | None = None, viewport: Viewport | None = None, device: str | None = None,
+        color_scheme: Literal["light", "dark", "no-preference"] | None = None,
+        media: Literal["screen", "print"] | None = None,
+        reduced_motion: Literal["reduce", "no-preference"] | None = None,
+        forced_colors: Literal["active", "none"] | None = None,
+        contrast: Literal["more", "no-preference"] | None = None, locale: str | None = None,
+        timezone: str | None = None, geolocation: Geolocation | None = None, offline: bool | None = None,
+        reset: bool | None = None, **common: Unpack[OfPage],
+    ) -> Done:
+        """Show one page another device, place, language or network. Other pages are unaffected. What you do not name
+        stays. geolocation also grants the page's site that permission, which affects others at that site.
+
+        affect_others: Do it even if it affects pages that others hold. Default: False.
+        viewport: Size of the page.
+        device: Of Playwright's list, such as "Pixel 7".
+        color_scheme: Colours.
+        media: CSS media type.
+        reduced_motion: Motion.
+        forced_colors: Forced colours.
+        contrast: Contrast.
+        locale: Such as de-DE.
+        timezone: Such as Europe/Rome.
+        geolocation: Where it is.
+        offline: Without network.
+        reset: End what was emulated before. Default: False.
+        """
+        return await self._call(
+            "emulate", Done, affect_others=affect_others, viewport=viewport, device=device, color_scheme=color_scheme,
+            media=media, reduced_motion=reduced_motion, forced_colors=forced_colors, contrast=contrast, locale=locale,
+            timezone=timezone, geolocation=geolocation, offline=offline, reset=reset, **common,
+        )
+
+    async def close_page(
+        self, *, run_before_unload: bool | None = None, reason: str | None = None, confirm: bool | None = None,
+        **common: Unpack[OfPage],
+    ) -> Done:
+        """Close a page; what was typed and not sent is lost. The login stays.
+
+        run_before_unload: Let the page ask before it closes. Default: False.
+        reason: Why; needed for a tab that a person opened.
+        confirm: Close it though a sibling behind your client opened it. Default: False.
+        """
+        return await self._call(
+            "close_page", Done, run_before_unload=run_before_unload, reason=reason, confirm=confirm, **common,
+        )
+
+    async def handle_dialog(self, accept: bool, *, prompt_text: str | None = None, **common: Unpack[OfPage]) -> Done:
+        """Answer the alert, confirm, prompt or beforeunload dialog of a page. Returns the result of the call that
+        waited for the answer, or the next dialog.
+
+        accept: OK, or leave the page.
+        prompt_text: Answer to a prompt.
+        """
+        return await self._call("handle_dialog", Done, accept=accept, prompt_text=prompt_text, **common)
+
+    async def set_dialog_policy(
+        self, policy: Literal["ask", "accept", "dismiss"], *, prompt_text: str | None = None, **common: Unpack[OfPage],
+    ) -> Done:
+        """Choose how a page's dialogs are answered while you hold it: by you (ask), or at once. Also those of its
+        popups. Replies still name each dialog and its answer.
+
+        policy: `accept` is OK, and leaving the page.
+        prompt_text: accept: what prompts are answered; their default value without.
+        """
+        return await self._call("set_dialog_policy", Done, policy=policy, prompt_text=prompt_text, **common)
+
+    async def claim_page(
+        self, *, wait_seconds: int | None = None, reason: str | None = None, **common: Unpack[OfPage],
+    ) -> Done:
+        """Become a page's owner: wait in line for it, or take it at once with a reason. Its owner is told the reason.
+        With both you take it after wait_seconds. A private page stays its owner's until they give it up.
+
+        wait_seconds: How long to wait in line. Default: 0.
+        reason: Why you take it now.
+        """
+        return await self._call("claim_page", Done, wait_seconds=wait_seconds, reason=reason, **common)
+
+    async def release_page(self, **common: Unpack[OfPage]) -> Done:
+        """Give a page up: whoever waits for it is offered it, else the next to act on it gets it."""
+        return await self._call("release_page", Done, **common)
+
+    async def hold_page(self, reason: str, *, minutes: int | None = None, **common: Unpack[OfPage]) -> Done:
+        """Keep a page of yours though you will be idle, as when you wait for a code. Others need a reason to take it
+        until then.
+
+        reason: What you wait for; others read it.
+        minutes: For how long. Default: 15.
+        """
+        return await self._call("hold_page", Done, reason=reason, minutes=minutes, **common)
+
+    async def share_page(self, access: Literal["private", "read", "act"], **common: Unpack[OfPage]) -> Done:
+        """Say what others may do with a page of yours: nothing, read (the default) or act. `private` hides URL and
+        content from those clients. Clients that may act take turns.
+
+        access: What others may do with it.
+        """
+        return await self._call("share_page", Done, access=access, **common)
+
+    async def hand_over_page(self, to: str, *, note: str | None = None, **common: Unpack[OfPage]) -> Done:
+        """Make another client the owner of a page of yours. A private one stays private.
+
+        to: The client's name as list_pages shows it, or a page_id of one of its.
+        note: What the new owner should know.
+        """
+        return await self._call("hand_over_page", Done, to=to, note=note, **common)
+
+    async def request_human(
+        self, *, kind: Literal["login", "code", "decision", "other"] | None = None, message: str | None = None,
+        origin: str | None = None, choices: Sequence[str] | None = None, request_id: str | None = None,
+        withdraw: bool | None = None, **common: Unpack[OfPage],
+    ) -> Answered:
+        """Have a person sign in, type a code or decide. Waits 45 s; gives the answer, or a request_id to wait on. The
+        page is theirs meanwhile. If several agents meet the same login, the first call asks, and the same call from
+        the others joins it.
+
+        kind: What you ask for. Default: other.
+        message: What to do.
+        origin: Site that it is about; refused if the page is elsewhere. People see the page's own.
+        choices: To choose from.
+        request_id: Wait on an earlier request instead of asking anew.
+        withdraw: With request_id: nobody is needed any more. Default: False.
+        """
+        return await self._call(
+            "request_human", Answered, kind=kind, message=message, origin=origin, choices=choices,
+            request_id=request_id, withdraw=withdraw, **common,
+        )
+
+    async def take_over(self, *, stop: bool | None = None, **common: Unpack[OfPage]) -> Done:
+        """For people alone: take a page in hand, above its agent's lease. Until you give it back, what agents want to
+        do there is refused with HUMAN_IN_CONTROL; its agent goes on first afterwards.
+
+        stop: Also cancel the act that runs there now. Default: False.
+        """
+        return await self._call("take_over", Done, stop=stop, **common)
+
+    async def give_back(self, **common: Unpack[OfPage]) -> Done:
+        """For people alone: give a page that you took over back to its agent."""
+        return await self._call("give_back", Done, **common)
+
+    async def get_storage(
+        self, *, kind: Literal["local", "session"] | None = None, keys: Sequence[str] | None = None,
+        **common: Unpack[OfPage],
+    ) -> Stored:
+        """Get local or session storage of the page's origin.
+
+        kind: local: shared by all pages of the origin. session: of this page, until it closes. Default: local.
+        keys: Only these; null where there is none.
+        """
+        return await self._call("get_storage", Stored, kind=kind, keys=keys, **common)
+
+    async def set_storage(
+        self, items: Mapping[str, Any], *, affect_others: bool | None = None,
+        kind: Literal["local", "session"] | None = None, **common: Unpack[OfPage],
+    ) -> Done:
+        """Set items of local or session storage of the page's origin; others stay.
+
+        affect_others: Do it even if it affects pages that others hold. Default: False.
+        kind: local: shared by all pages of the origin. session: of this page, until it closes. Default: local.
+        items: Key -> value; values that are no text are stored as JSON.
+        """
+        return await self._call("set_storage", Done, affect_others=affect_others, kind=kind, items=items, **common)
+
+    async def remove_storage(
+        self, keys: Sequence[str], *, affect_others: bool | None = None,
+        kind: Literal["local", "session"] | None = None, **common: Unpack[OfPage],
+    ) -> Done:
+        """Remove items from local or session storage of the page's origin.
+
+        affect_others: Do it even if it affects pages that others hold. Default: False.
+        kind: local: shared by all pages of the origin. session: of this page, until it closes. Default: local.
+        keys: Keys to remove.
+        """
+        return await self._call("remove_storage", Done, affect_others=affect_others, kind=kind, keys=keys, **common)
+
+    async def clear_storage(
+        self, *, affect_others: bool | None = None, kind: Literal["local", "session"] | None = None,
+        **common: Unpack[OfPage],
+    ) -> Done:
+        """Remove all of local or session storage of the page's origin. This may sign you out.
+
+        affect_others: Do it even if it affects pages that others hold. Default: False.
+        kind: local: shared by all pages of the origin. session: of this page, until it closes. Default: local.
+        """
+        return await self._call("clear_storage", Done, affect_others=affect_others, kind=kind, **common)
+
+    async def get_page_state(self, *, max_age: int | None = None, **common: Unpack[OfPage]) -> State:
+        """Get the state of a page: URL, title, how far it has loaded, its frames, and its description.
+
+        max_age: Milliseconds that the answer may be old, at the page's same revision. Default: 0.
+        """
+        return await self._call("get_page_state", State, max_age=max_age, **common)
+
+    async def get_element(self, selector: str, *, max_age: int | None = None, **common: Unpack[OfPage]) -> Element:
+        """Get what is known of an element: whether it is there, visible and enabled, its box, attributes, text and
+        HTML.
+
+        selector: Ref (e12), CSS or role=...
+        max_age: Milliseconds that the answer may be old, at the page's same revision. Default: 0.
+        """
+        return await self._call("get_element", Element, selector=selector, max_age=max_age, **common)
+
+    async def get_screenshot(
+        self, *, screenshot_id: str | None = None, max_age: int | None = None, **common: Unpack[OfPage],
+    ) -> Picture:
+        """Get a screenshot that you took, by its artifact_id, or the current one.
+
+        screenshot_id: artifact_id, or `current`. Default: current.
+        max_age: Milliseconds that the answer may be old, at the page's same revision. Default: 0.
+        """
+        return await self._call("get_screenshot", Picture, screenshot_id=screenshot_id, max_age=max_age, **common)
+
+
+class AsyncBrowserActions(AsyncCalling):
+    """The actions on sessions, and in the service."""
+
+    async def list_downloads(self) -> Downloads:
+        """List what your pages downloaded, newest first: name, URL, size, state, and where the file is or why it did
+        not come."""
+        return await self._call("list_downloads", Downloads)
+
+    async def add_session_init_script(
+        self, script: str, *, session_id: str | None = None, affect_others: bool | None = None,
+    ) -> Done:
+        """Run JavaScript in each document of a session, before its own scripts. For a session of your own, also in
+        frames, popups and later pages. For one page: add_init_script.
+
+        session_id: The session; leave out for the shared login. Default: default.
+        affect_others: Do it even if it affects pages that others hold. Default: False.
+        script: JavaScript, such as `Math.random = () => 0.5`.
+        """
+        return await self._call(
+            "add_session_init_script", Done, session_id=session_id, affect_others=affect_others, script=script,
+        )
+
+    async def remove_session_init_scripts(
+        self, *, session_id: str | None = None, affect_others: bool | None = None,
+        script_ids: Sequence[str] | None = None,
+    ) -> Done:
+        """Remove init scripts of a session: some, or all. Their effects stay until the next document.
+
+        session_id: The session; leave out for the shared login. Default: default.
+        affect_others: Do it even if it affects pages that others hold. Default: False.
+        script_ids: Only these of list_routes.
+        """
+        return await self._call(
+            "remove_session_init_scripts", Done, session_id=session_id, affect_others=affect_others,
+            script_ids=script_ids,
+        )
+
+    async def start_tracing(
+        self, *, session_id: str | None = None, affect_others: bool | None = None, screenshots: bool | None = None,
+        snapshots: bool | None = None, title: str | None = None, max_seconds: int | None = None,
+    ) -> Done:
+        """Record a trace of all pages of a session: steps, pictures, documents, requests. Refused while a page is
+        private to another client.
+
+        session_id: The session; leave out for the shared login. Default: default.
+        affect_others: Do it even if it affects pages that others hold. Default: False.
+        screenshots: With pictures. Default: True.
+        snapshots: With documents and requests. Default: True.
+        title: Its name in the viewer.
+        max_seconds: It ends by itself after this. Default: 300.
+        """
+        return await self._call(
+            "start_tracing", Done, session_id=session_id, affect_others=affect_others, screenshots=screenshots,
+            snapshots=snapshots, title=title, max_seconds=max_seconds,
+        )
+
+    async def stop_tracing(self, *, session_id: str | None = None) -> File:
+        """End the trace that you began, and get it as a file for Playwright's trace viewer.
+
+        session_id: The session; leave out for the shared login. Default: default.
+        """
+        return await self._call("stop_tracing", File, session_id=session_id)
+
+    async def set_session_headers(
+        self, headers: Mapping[str, str], *, session_id: str | None = None, affect_others: bool | None = None,
+    ) -> Done:
+        """Send extra headers with every request of a session; {} removes them. Also for later pages; replaces earlier
+        ones. For one page: set_extra_headers.
+
+        session_id: The session; leave out for the shared login. Default: default.
+        affect_others: Do it even if it affects pages that others hold. Default: False.
+        headers: Names and values.
+        """
+        return await self._call(
+            "set_session_headers", Done, session_id=session_id, affect_others=affect_others, headers=headers,
+        )
+
+    async def list_pages(self, *, session_id: str | None = None, all: bool | None = None) -> Pages:
+        """List the open pages: yours, people's, other agents'. A long list is shortened to counts; private pages of
+        others are only counted.
+
+        session_id: Only pages of this session.
+        all: List every page; don't shorten to a count. Default: False.
+        """
+        return await self._call("list_pages", Pages, session_id=session_id, all=all)
+
+    async def open_page(
+        self, *, page_id: str | None = None, session_id: str | None = None, timeout: int | None = None,
+        if_revision: int | None = None, expect_url: str | None = None,
+        reply: Literal["none", "delta", "full"] | None = None, as_: str | None = None, auth: HttpAuth | None = None,
+        url: str | None = None, wait_until: Literal["load", "domcontentloaded", "networkidle", "commit"] | None = None,
+        referer: str | None = None,
+    ) -> Done:
+        """Open a page of your own, with the shared login. It goes to a URL if one is given. Without page_id a free name
+        is made and returned.
+
+        page_id: Page; your only one without.
+        session_id: The session (cookies and logins) that the page belongs to.
+        timeout: Milliseconds the navigation may take. Default: 30000.
+        if_revision: Refuse (STALE_REVISION) unless the page is still at this revision.
+        expect_url: Refuse (STALE_REVISION) unless the page's URL matches this glob (`*` is any text).
+        reply: What an act returns: nothing, what it changed, or also a snapshot. Default: delta.
+        as_: Which of several agents behind one client this is: a label for siblings and people, no authority.
+        auth: Login for HTTP authentication: sent only to the URL's origin, and kept for the session.
+        url: Absolute URL.
+        wait_until: The event that counts as loaded. Default: load.
+        referer: Referer header value.
+        """
+        return await self._call(
+            "open_page", Done, page_id=page_id, session_id=session_id, timeout=timeout, if_revision=if_revision,
+            expect_url=expect_url, reply=reply, as_=as_, auth=auth, url=url, wait_until=wait_until, referer=referer,
+        )
+
+    async def create_session(
+        self, *, session_id: str | None = None, user_id: str | None = None, name: str | None = None,
+        persistent: bool | None = None, guarded: bool | None = None, ttl: int | None = None,
+        browser_type: Literal["chromium", "firefox", "webkit"] | None = None, viewport: Viewport | None = None,
+        user_agent: str | None = None, locale: str | None = None, timezone: str | None = None,
+        permissions: Sequence[Literal["geolocation", "notifications", "camera", "microphone", "clipboard-read", "clipboard-write"]] | None = None,
+        proxy: SessionProxy | None = None, own_browser: bool | None = None, headless: bool | None = None,
+        from_: str | None = None, sites: Sequence[str] | None = None,
+    ) -> Session:
+        """Create a session of your own, which only you can use until you share it: signed in nowhere, or `from`
+        another. With `from` it begins with a copy of that session's cookies, and of the storage of `sites`. A site
+        that rotates its tokens may then sign the other session out.
+
+        session_id: Its id; by default a free one.
+        user_id: Whom it is for; list_sessions filters by it.
+        name: A name for people.
+        persistent: Keep it, with its logins, when the service ends. Default: False.
+        guarded: What you read at one site goes to no other until a person allows it. Default: False.
+        ttl: Lifetime in milliseconds. Default: 86400000.
+        browser_type: Engine. Default: chromium.
+        viewport: Size of its pages. Default: {'width': 1920, 'height': 1080}.
+        user_agent: User agent of its pages.
+        locale: Such as de-DE. Default: en-US.
+        timezone: Such as Europe/Rome; by default the machine's.
+        permissions: What its pages are granted.
+        proxy: Proxy of its pages.
+        own_browser: A browser of its own: nothing there touches the shared one. Default: False.
+        headless: true: without windows.
+        from_: Session whose cookies it begins with; default is the shared login.
+        sites: With from: origins whose storage is copied too.
+        """
+        return await self._call(
+            "create_session", Session, session_id=session_id, user_id=user_id, name=name, persistent=persistent,
+            guarded=guarded, ttl=ttl, browser_type=browser_type, viewport=viewport, user_agent=user_agent,
+            locale=locale, timezone=timezone, permissions=permissions, proxy=proxy, own_browser=own_browser,
+            headless=headless, from_=from_, sites=sites,
+        )
+
+    async def get_session(self, *, session_id: str | None = None) -> Session:
+        """Get what a session is: owner, options, when it was made and last used, its pages, calls and errors.
+
+        session_id: The session; leave out for the shared login. Default: default.
+        """
+        return await self._call("get_session", Session, session_id=session_id)
+
+    async def list_sessions(self, *, user_id: str | None = None, persistent: bool | None = None) -> Result:
+        """List the sessions: whose each is, whether you may use it, and how many pages it has.
+
+        user_id: Only those that were created for this user.
+        persistent: Only persistent ones, or only the others.
+        """
+        return await self._call("list_sessions", Result, user_id=user_id, persistent=persistent)
+
+    async def extend_session(self, session_id: str, *, ttl: int | None = None) -> Done:
+        """Let a session of yours last longer: so many milliseconds from now.
+
+        session_id: The session.
+        ttl: Milliseconds from now. Default: 86400000.
+        """
+        return await self._call("extend_session", Done, session_id=session_id, ttl=ttl)
+
+    async def share_session(self, session_id: str, *, access: Literal["private", "act"] | None = None) -> Done:
+        """Say whether others may use a session of yours (act) or not (private).
+
+        session_id: The session.
+        access: What others may do in it. Default: act.
+        """
+        return await self._call("share_session", Done, session_id=session_id, access=access)
+
+    async def close_session(self, session_id: str) -> Done:
+        """Close a session of yours with all of its pages. Its cookies and logins are gone.
+
+        session_id: The session.
+        """
+        return await self._call("close_session", Done, session_id=session_id)
+
+    async def grant_permissions(
+        self,
+        permissions: Sequence[Literal["geolocation", "notifications", "camera", "microphone", "clipboard-read", "clipboard-write"]],
+        origin: str, *, session_id: str | None = None, affect_others: bool | None = None,
+    ) -> Done:
+        """Grant a site (one origin) permissions in all pages of the session; [] takes them back. Replaces earlier
+        grants. All pages share one clipboard.
+
+        session_id: The session; leave out for the shared login. Default: default.
+        affect_others: Do it even if it affects pages that others hold. Default: False.
+        permissions: Which; [] for none.
+        origin: Such as https://example.com.
+        """
+        return await self._call(
+            "grant_permissions", Done, session_id=session_id, affect_others=affect_others, permissions=permissions,
+            origin=origin,
+        )
+
+    async def get_cookies(
+        self, *, session_id: str | None = None, urls: Sequence[str] | None = None, domain: str | None = None,
+        name: str | None = None, path: str | None = None,
+    ) -> Cookies:
+        """Get the cookies of a session. Of all sites or some. Values of the shared login are shown only if the token
+        allows it.
+
+        session_id: The session; leave out for the shared login. Default: default.
+        urls: Only cookies that would be sent to these URLs.
+        domain: Only of this domain and those below it.
+        name: Only with this name.
+        path: Only with this path.
+        """
+        return await self._call(
+            "get_cookies", Cookies, session_id=session_id, urls=urls, domain=domain, name=name, path=path,
+        )
+
+    async def set_cookies(
+        self, cookies: Sequence[Cookie], *, session_id: str | None = None, affect_others: bool | None = None,
+    ) -> Done:
+        """Set cookies in a session, each for a url or a domain. Refused while others hold pages that would send them,
+        unless affect_others.
+
+        session_id: The session; leave out for the shared login. Default: default.
+        affect_others: Do it even if it affects pages that others hold. Default: False.
+        cookies: Each for a url, or for a domain.
+        """
+        return await self._call(
+            "set_cookies", Done, session_id=session_id, affect_others=affect_others, cookies=cookies,
+        )
+
+    async def clear_cookies(
+        self, *, session_id: str | None = None, affect_others: bool | None = None, domain: str | None = None,
+        name: str | None = None, path: str | None = None,
+    ) -> Done:
+        """Delete cookies of a session: all, or those of a domain, name or path. Whoever works there may be logged out.
+        Without a name or path this also removes logins by HTTP that `goto` was given there.
+
+        session_id: The session; leave out for the shared login. Default: default.
+        affect_others: Do it even if it affects pages that others hold. Default: False.
+        domain: Only of this domain, such as example.com.
+        name: Only with this name.
+        path: Only with this path.
+        """
+        return await self._call(
+            "clear_cookies", Done, session_id=session_id, affect_others=affect_others, domain=domain, name=name,
+            path=path,
+        )
+
+    async def save_session_state(self, *, session_id: str | None = None, name: str | None = None) -> Done:
+        """Save the logins of a session (cookies, local storage, IndexedDB) under a name, encrypted, to restore later.
+
+        session_id: The session; leave out for the shared login. Default: default.
+        name: Name to save it under. Default: saved.
+        """
+        return await self._call("save_session_state", Done, session_id=session_id, name=name)
+
+    async def restore_session_state(
+        self, *, session_id: str | None = None, affect_others: bool | None = None, name: str | None = None,
+    ) -> Done:
+        """Put the logins of a session back as they were saved. What changed since is lost.
+
+        session_id: The session; leave out for the shared login. Default: default.
+        affect_others: Do it even if it affects pages that others hold. Default: False.
+        name: Its name. Default: saved.
+        """
+        return await self._call(
+            "restore_session_state", Done, session_id=session_id, affect_others=affect_others, name=name,
+        )
+
+    async def export_session(self, *, session_id: str | None = None) -> File:
+        """Write the logins of a session to a file that import_login takes. In Playwright's format. Whoever has the file
+        is signed in. So the shared login is exported only if the token allows it, and never while a page is private
+        to another client.
+
+        session_id: The session; leave out for the shared login. Default: default.
+        """
+        return await self._call("export_session", File, session_id=session_id)
+
+    async def login(
+        self, *, session_id: str | None = None, affect_others: bool | None = None, url: str | None = None,
+    ) -> Done:
+        """Have a person at the service's machine sign in, in an ordinary window, where a site refuses automated
+        browsers. Tell them first. The window opens with the shared login, and you wait until they close it.
+        Meanwhile no page can be used (HUMAN_IN_CONTROL); afterwards each is back under its page_id, with the new
+        login.
+
+        session_id: The session; leave out for the shared login. Default: default.
+        affect_others: Do it even if it affects pages that others hold. Default: False.
+        url: Where the window opens, such as the login page.
+        """
+        return await self._call("login", Done, session_id=session_id, affect_others=affect_others, url=url)
+
+    async def import_login(
+        self, content: str, *, session_id: str | None = None, affect_others: bool | None = None,
+        site: str | None = None,
+    ) -> Done:
+        """Bring a login into a session from a Playwright storage state (JSON) or a cookies.txt. Cookies and storage of
+        another browser. Says what could not be brought and why; values are never shown.
+
+        session_id: The session; leave out for the shared login. Default: default.
+        affect_others: Do it even if it affects pages that others hold. Default: False.
+        content: What the file has in it.
+        site: Only this host and its subdomains, such as example.com.
+        """
+        return await self._call(
+            "import_login", Done, session_id=session_id, affect_others=affect_others, content=content, site=site,
+        )
+
+    async def claim_work(
+        self, key: str, *, reason: str | None = None, wait_seconds: int | None = None, minutes: int | None = None,
+    ) -> Claim:
+        """Claim a piece of work by name, so that no other agent does it. It lapses after 2 idle minutes. Claim it again
+        in time, or give minutes. With wait_seconds you wait in line; claim it again within 12 s of its offer. With a
+        reason you take it at once (after wait_seconds, if given), and its holder is told.
+
+        key: Any name that the agents agree on, such as ticket/812.
+        reason: Why you take it now.
+        wait_seconds: How long to wait in line. Default: 0.
+        minutes: Keep it this long even if you are idle.
+        """
+        return await self._call("claim_work", Claim, key=key, reason=reason, wait_seconds=wait_seconds, minutes=minutes)
+
+    async def release_work(self, key: str) -> Done:
+        """Give up a piece of work that you claimed: whoever waits for it is offered it.
+
+        key: Any name that the agents agree on, such as ticket/812.
+        """
+        return await self._call("release_work", Done, key=key)
+
+    async def list_work(self, *, mine: bool | None = None) -> WorkList:
+        """List the work that is claimed: by whom, why, until when, and who waits for it.
+
+        mine: Only what you hold or wait for. Default: False.
+        """
+        return await self._call("list_work", WorkList, mine=mine)
+
+    async def get_call(self, call_id: str, *, wait: int | None = None) -> Result:
+        """Get the outcome of an earlier call by its call_id; waits for a call that still runs.
+
+        call_id: The call_id that a reply named.
+        wait: Milliseconds to wait for it to end. Default: 30000.
+        """
+        return await self._call("get_call", Result, call_id=call_id, wait=wait)
+
+    async def cancel_call(self, call_id: str) -> Done:
+        """Stop one of your calls. One that still waited did not happen; one that ran may have happened in part.
+
+        call_id: The call_id that a reply named.
+        """
+        return await self._call("cancel_call", Done, call_id=call_id)
+
+    async def undo(
+        self, *, call_id: str | None = None, list: bool | None = None, affect_others: bool | None = None,
+    ) -> Done:
+        """Take back what a call of yours lost within 10 minutes: a closed page or session, cookies, storage, logins.
+        What was set again since stays, and the reply says so. Acts on the site itself cannot be undone.
+
+        call_id: By default your last one; its beginning is enough.
+        list: Only list what can be undone, and until when. Default: False.
+        affect_others: Do it even if it affects pages that others hold. Default: False.
+        """
+        return await self._call("undo", Done, call_id=call_id, list=list, affect_others=affect_others)
+
+    async def get_activity(
+        self, *, page_id: str | None = None, client: str | None = None, session_id: str | None = None,
+        action_name: str | None = None, since: str | None = None, until: str | None = None, limit: int | None = None,
+        budget: int | None = None, format: Literal["text", "records"] | None = None, cursor: str | None = None,
+    ) -> Result:
+        """Get who did what in this browser, newest first. When, which client, the action and its page, what it sent,
+        where it led, how it ended. Reads are not recorded, and of typed text and scripts only the length.
+
+        page_id: Only what was done on this page.
+        client: Only this client: its label, or `me`.
+        session_id: Only what was done in this session.
+        action_name: Only this action, such as click.
+        since: Not before: how long ago (10m, 2h, 1d) or an ISO time.
+        until: Not after: likewise.
+        limit: Records at most; older ones by cursor. Default: 30.
+        budget: Characters at most; older ones by cursor. Default: 8000.
+        format: A line each, or objects for programs. Default: text.
+        cursor: From an earlier reply.
+        """
+        return await self._call(
+            "get_activity", Result, page_id=page_id, client=client, session_id=session_id, action_name=action_name,
+            since=since, until=until, limit=limit, budget=budget, format=format, cursor=cursor,
+        )

@@ -1,0 +1,139 @@
+"""The synchronous client. Its calls run in a thread of its own, so that it works in notebooks and keeps its presence
+while the program computes."""
+
+import asyncio
+import atexit
+import os
+import threading
+from collections.abc import Awaitable, Coroutine, Mapping
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+from browse_together.actions import BrowserActions, PageActions
+from browse_together.calling import R
+from browse_together.connection import Connection
+from browse_together.handles import Handle
+from browse_together.naming import free_name
+from browse_together.refusals import BrowseError, Busy, Finished
+from browse_together.results import Answer, PageInfo, Result
+
+T = TypeVar("T")
+
+
+class Browser(BrowserActions):
+    """The shared browser, as this process uses it. The service is started if it does not run.
+
+    All Browsers of a process are one client, unless they are given another `client_id`: what one holds, the others may
+    use. It can be used by several threads.
+    """
+
+    def __init__(
+        self,
+        url: str | None = None,
+        *,
+        token: str | None = None,
+        client_id: str | None = None,
+        label: str | None = None,
+        session: str | None = None,
+        data_dir: str | os.PathLike[str] | None = None,
+        autostart: bool | None = None,
+    ) -> None:
+        """Without arguments, the settings are those of gateways: the environment (`BROWSE_URL`, `BROWSE_TOKEN`) and
+        config.toml. Raises ValueError for wrong ones.
+
+        url: Address of the service. Default: http://127.0.0.1:8888.
+        token: A token, instead of one made from the account's secret.
+        client_id: Who this is at the service, for who must be the same in another process. Default: random.
+        label: The name that others read. Default: the program's.
+        session: The session of pages that name none; `new` is one of its own, with the shared login's cookies.
+        data_dir: The service's data directory.
+        autostart: Whether to start a service where none runs on this machine. Default: true.
+        """
+        given = {"url": url, "token": token, "client_id": client_id, "session": session}
+        self._connection = Connection({**given, "data_dir": data_dir, "autostart": autostart}, label)
+        self._connection.wait = self._wait
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._starting = threading.Lock()
+        self._process_id = os.getpid()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def page(self, page_id: str | None = None, *, session_id: str | None = None) -> "Page":
+        """Return the page of that name, or of a new one. It opens with its first `goto`; one that is open stays as it
+        is."""
+        return Page(self, page_id or free_name(self._connection.label), session_id or self._connection.session_id)
+
+    def pages(self) -> "list[Page]":
+        """Return this client's open pages."""
+        return [Page(self, info.page_id, info.session_id, info) for info in self.list_pages(all=True).yours]
+
+    def call(self, action: str, arguments: Mapping[str, Any] | None = None) -> Result:  # Any: JSON
+        """Call any action, by the names on the wire, as errors name them in `next_calls`."""
+        return Result.of(self.answer(action, arguments or {}))
+
+    def close(self) -> None:
+        """Free what this client holds, and leave. Its pages stay open. A later call comes back."""
+        atexit.unregister(self.close)
+        loop, self._loop = self._loop, None
+        if loop is not None and os.getpid() == self._process_id:
+            _run(loop, self._connection.close())
+            loop.call_soon_threadsafe(loop.stop)
+
+    def _call(self, action: str, kind: type[R], /, **given: object) -> R:
+        return kind.of(self.answer(action, given))
+
+    def answer(self, action: str, given: Mapping[str, object]) -> Answer:
+        """Return the reply to a call, from which its result is made. Raises BrowseError."""
+        return _run(self._running_loop(), self._connection.call(action, given))
+
+    def _wait(self, error: Busy, seconds: int) -> Awaitable[None]:
+        _run(self._running_loop(), self._connection.wait_for(error, seconds))
+        return Finished()
+
+    def _running_loop(self) -> asyncio.AbstractEventLoop:
+        if os.getpid() != self._process_id:
+            raise RuntimeError("This Browser is of the process that forked this one. Make one in this process.")
+        with self._starting:
+            if self._loop is None:
+                self._loop = asyncio.new_event_loop()
+                threading.Thread(target=_serve, args=[self._loop], name="browse-together", daemon=True).start()
+                atexit.register(self.close)
+            return self._loop
+
+
+class Page(Handle, PageActions):
+    """A page of the shared browser. A notebook shows its picture."""
+
+    def __init__(self, browser: Browser, page_id: str, session_id: str | None, info: PageInfo | None = None) -> None:
+        super().__init__(page_id, session_id, info)
+        self._browser = browser
+
+    def _call(self, action: str, kind: type[R], /, **given: object) -> R:
+        return kind.of(self._note(self._browser.answer(action, {**given, **self._address()})))
+
+    def _repr_png_(self) -> bytes | None:
+        try:
+            return bytes(self.screenshot())
+        except BrowseError:
+            return None
+
+
+def _serve(loop: asyncio.AbstractEventLoop) -> None:
+    loop.run_forever()
+    loop.close()
+
+
+def _run(loop: asyncio.AbstractEventLoop, coroutine: Coroutine[Any, Any, T]) -> T:  # Any: what nobody sends it
+    """Return what a coroutine returns that runs in another thread. Ctrl+C cancels it."""
+    future = asyncio.run_coroutine_threadsafe(coroutine, loop)
+    try:
+        return future.result()
+    except BaseException:
+        future.cancel()
+        raise
