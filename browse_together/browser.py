@@ -64,6 +64,11 @@ class Browser(BrowserActions):
     ) -> None:
         self.close()
 
+    @property
+    def client_id(self) -> str:
+        """Who this is at the service."""
+        return self._connection.client_id
+
     def page(self, page_id: str | None = None, *, session_id: str | None = None) -> "Page":
         """Return the page of that name, or of a new one. It opens with its first `goto`; one that is open stays as it
         is."""
