@@ -1352,15 +1352,16 @@ class PageActions(Calling):
         return self._call("hand_over_page", Done, to=to, note=note, **common)
 
     def request_human(
-        self, *, kind: Literal["login", "code", "decision", "other"] | None = None, message: str | None = None,
+        self, *, kind: Literal["login", "code", "decision", "tab", "other"] | None = None, message: str | None = None,
         origin: str | None = None, choices: Sequence[str] | None = None, request_id: str | None = None,
         withdraw: bool | None = None, **common: Unpack[OfPage],
     ) -> Answered:
-        """Have a person sign in, type a code or decide. Waits 45 s; gives the answer, or a request_id to wait on. The
+        """Have a person sign in, type a code, decide or share a tab. Waits 45 s; gives the answer or a request_id. The
         page is theirs meanwhile. If several agents meet the same login, the first call asks, and the same call from
-        the others joins it.
+        the others joins it. The kind "tab" asks for a tab that the person has open in a browser of their own: the
+        reply's page is that tab.
 
-        kind: What you ask for. Default: other.
+        kind: What for. Default: other.
         message: What to do.
         origin: Site that it is about; refused if the page is elsewhere. People see the page's own.
         choices: To choose from.
@@ -3023,15 +3024,16 @@ class AsyncPageActions(AsyncCalling):
         return await self._call("hand_over_page", Done, to=to, note=note, **common)
 
     async def request_human(
-        self, *, kind: Literal["login", "code", "decision", "other"] | None = None, message: str | None = None,
+        self, *, kind: Literal["login", "code", "decision", "tab", "other"] | None = None, message: str | None = None,
         origin: str | None = None, choices: Sequence[str] | None = None, request_id: str | None = None,
         withdraw: bool | None = None, **common: Unpack[OfPage],
     ) -> Answered:
-        """Have a person sign in, type a code or decide. Waits 45 s; gives the answer, or a request_id to wait on. The
+        """Have a person sign in, type a code, decide or share a tab. Waits 45 s; gives the answer or a request_id. The
         page is theirs meanwhile. If several agents meet the same login, the first call asks, and the same call from
-        the others joins it.
+        the others joins it. The kind "tab" asks for a tab that the person has open in a browser of their own: the
+        reply's page is that tab.
 
-        kind: What you ask for. Default: other.
+        kind: What for. Default: other.
         message: What to do.
         origin: Site that it is about; refused if the page is elsewhere. People see the page's own.
         choices: To choose from.
