@@ -81,9 +81,7 @@ def test_every_result_is_of_an_action_and_every_error_has_its_class() -> None:
 
 
 def test_calls_in_hints_are_spelt_as_python() -> None:
-    hint = (
-        'Wait: claim_page {"pageId": "cart", "waitSeconds": 30}. Or list_work {}, or goto {"url": "...", ...}: {x}.'
-    )
+    hint = 'Wait: claim_page {"pageId": "cart", "waitSeconds": 30}. Or list_work {}, or goto {"url": "...", ...}: {x}.'
     assert in_python(hint) == (
         'Wait: browser.page("cart").claim_page(wait_seconds=30). '
         'Or browser.list_work(), or page.goto(url="...", ...): {x}.'
