@@ -10,6 +10,7 @@ from weakref import WeakKeyDictionary
 from playwright.async_api import CDPSession, Frame
 from playwright.async_api import Error as PlaywrightError
 
+from browser_service.host.elements.ties import open_session
 from browser_service.host.scripts import script
 from shared.frames import Box
 
@@ -76,7 +77,7 @@ class ClosedFields:
             with contextlib.suppress(PlaywrightError):
                 await session.detach()
         try:
-            session = await frame.page.context.new_cdp_session(frame)
+            session = await open_session(frame.page, frame)
         except PlaywrightError as error:
             if _OF_ITS_PARENT not in str(error):
                 raise

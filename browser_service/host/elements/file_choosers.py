@@ -7,6 +7,8 @@ from typing import Final, Protocol
 
 from playwright.async_api import FileChooser, Page
 
+from browser_service.host.elements.ties import ignore, listen
+
 _EVENT: Final = "filechooser"
 
 
@@ -32,26 +34,26 @@ class FileChoosers:
         """Listen all the time, which saves each act two messages."""
         if not self.lasting:
             self.lasting = True
-            self._page.on(_EVENT, self._note)
+            listen(self._page, _EVENT, self._note)
 
     def rest(self) -> None:
         """Listen only during acts."""
         if self.lasting:
             self.lasting = False
-            self._page.remove_listener(_EVENT, self._note)
+            ignore(self._page, _EVENT, self._note)
 
     @contextmanager
     def during_act(self) -> "Iterator[asyncio.Future[FileChooser]]":
         """Yield a future for the first chooser that the act opens."""
         self._opened = opened = asyncio.get_running_loop().create_future()
         if not self.lasting:
-            self._page.on(_EVENT, self._note)
+            listen(self._page, _EVENT, self._note)
         try:
             yield opened
         finally:
             self._opened = None
             if not self.lasting:
-                self._page.remove_listener(_EVENT, self._note)
+                ignore(self._page, _EVENT, self._note)
 
     def _note(self, chooser: FileChooser) -> None:
         if self._opened is not None and not self._opened.done():

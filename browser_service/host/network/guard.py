@@ -15,6 +15,7 @@ from playwright.async_api import Browser, BrowserContext, CDPSession, Page, Requ
 from playwright.async_api import Error as PlaywrightError
 
 from browser_service.host.background import Background
+from browser_service.host.elements.ties import open_session
 from browser_service.host.network.sign_in import SignIn
 from browser_service.rules.bounded import Bounded
 from browser_service.security.act_rules import ActRules
@@ -53,7 +54,7 @@ async def guard(page: Page, documents: Documents | None, sign_in: SignIn) -> tup
         if documents is not None:
             await _route(page, documents)
         return None, ""
-    session = await page.context.new_cdp_session(page)
+    session = await open_session(page)
     guarding = _guard_documents(session, documents, sign_in) if documents is not None else asyncio.sleep(0)
     info, _ = await asyncio.gather(session.send("Target.getTargetInfo"), guarding)
     sign_in.target_id = str(info["targetInfo"]["targetId"])

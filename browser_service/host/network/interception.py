@@ -14,6 +14,7 @@ from playwright.async_api import CDPSession, Page
 from playwright.async_api import Error as PlaywrightError
 
 from browser_service.host.background import Background
+from browser_service.host.elements.ties import open_session
 from browser_service.host.network.guard import is_chromium, resolve_paused
 from shared.model import Json
 
@@ -64,7 +65,7 @@ class Interception:
         """Empty the memory cache, which could still serve answers of a removed mock."""
         if not is_chromium(page.context):
             return
-        session = self._session or await page.context.new_cdp_session(page)
+        session = self._session or await open_session(page)
         await _listen(session)
         await session.send("Network.setCacheDisabled", {"cacheDisabled": True})
         await session.send("Network.setCacheDisabled", {"cacheDisabled": False})
@@ -73,7 +74,7 @@ class Interception:
 
     async def _open(self, page: Page) -> CDPSession:
         """Open the session, and bypass service workers, which would answer before the network and the routes."""
-        self._session = session = await page.context.new_cdp_session(page)
+        self._session = session = await open_session(page)
         session.on("Fetch.requestPaused", lambda event: self._background.spawn(self._decide(session, event)))
         session.on("Network.webSocketCreated", self._on_socket)
         await _listen(session)

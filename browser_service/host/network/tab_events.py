@@ -2,13 +2,14 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
-from typing import Final, Protocol, cast
+from typing import Final, cast
 
 from playwright.async_api import ConsoleMessage, Page, Request, Response
 from playwright.async_api import Error as PlaywrightError
 
+from browser_service.host.elements.ties import ignore, listen
 from browser_service.rules.window import Clock, Rate
 
 PER_SECOND: Final = 250
@@ -60,19 +61,15 @@ class TabEvents:
         """The rate limit of notices about what the page was refused."""
         self._requests.begin()
 
+    def end(self) -> None:
+        """Listen to nothing any more."""
+        self.listeners.clear()
+        self._requests.end()
+        self._console.end()
+
     def hear_console(self) -> None:
         """Listen to the console and to script errors from now on. Until then, messages cost nothing."""
         self._console.begin()
-
-
-_Heard = Callable[..., None]
-
-
-class _Emitter(Protocol):
-    """A Playwright object that takes listeners by any event's name; its own types list each name."""
-
-    def on(self, event: str, f: _Heard) -> object: ...
-    def remove_listener(self, event: str, f: _Heard) -> object: ...
 
 
 class _Hearing:
@@ -82,17 +79,17 @@ class _Hearing:
     def __init__(
         self, page: Page, clock: Clock, listeners: list[TabListener], missed: str, handlers: Mapping[str, str]
     ) -> None:
-        self._page, self._emitter, self._clock = page, cast("_Emitter", page), clock
+        self._page, self._clock = page, clock
         self._listeners, self._missed = listeners, missed
         self._hears = {event: partial(self._hear, event, handler) for event, handler in handlers.items()}
         self._rate = Rate(PER_SECOND, 1)
-        self._listens = False
+        self._listens = self._ended = False
 
     def begin(self) -> None:
-        if not (self._listens or self._page.is_closed()):
+        if not (self._listens or self._ended or self._page.is_closed()):
             self._listens = True
             for event, hear in self._hears.items():
-                self._emitter.on(event, hear)
+                listen(self._page, event, hear)
 
     def _hear(self, kind: str, handler: str, event: object) -> None:
         if kind not in _ANSWERS and not self._rate.allows(self._happened_at(kind, event)):
@@ -109,9 +106,17 @@ class _Hearing:
         """Stop listening for a while, so that the driver does not even send the events."""
         if not self._listens:
             return
-        self._listens = False
-        for event, hear in self._hears.items():
-            self._emitter.remove_listener(event, hear)
+        self._stop()
         for listener in self._listeners:
             getattr(listener, self._missed)()
         asyncio.get_running_loop().call_later(_DEAF_S, self.begin)
+
+    def end(self) -> None:
+        """Stop listening for good."""
+        self._ended = True
+        self._stop()
+
+    def _stop(self) -> None:
+        self._listens = False
+        for event, hear in self._hears.items():
+            ignore(self._page, event, hear)

@@ -20,6 +20,7 @@ from typing import Final, Protocol
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Page, Request, Response
 
+from browser_service.host.elements.ties import listen
 from browser_service.host.events import address_of, well_formed
 from browser_service.host.network.tab_events import TabEvents, TabListener
 from browser_service.rules.bounded import Bounded
@@ -194,7 +195,7 @@ class Traffic(TabListener):
 
     def attach(self, page: Page, events: TabEvents) -> None:
         events.listeners.append(self)
-        page.on("close", lambda _: self._end_waits())
+        listen(page, "close", lambda _: self._end_waits())
 
     async def backfill(self, page: Page) -> None:
         """Add the requests that a popup sent before it was known here."""

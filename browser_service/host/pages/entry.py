@@ -9,6 +9,7 @@ from playwright.async_api import Page
 from browser_service.host.background import Background
 from browser_service.host.calls import CallRun, RunningCalls
 from browser_service.host.elements.filled_fields import FilledFields
+from browser_service.host.elements.ties import listen
 from browser_service.host.events import EventLog
 from browser_service.host.network.downloads import Downloads
 from browser_service.host.pages.current_tab import CurrentTab
@@ -149,9 +150,9 @@ class PageEntry:
     async def adopt(self, page: Page) -> None:
         """Make a Playwright page the tab behind the pageId. Raises BrowserCrashed if the page ends meanwhile."""
         record, tab = self.record, Tab(page, self.session)
-        page.on("crash", lambda _: self._on_crash(tab))
-        page.on("close", lambda _: self._on_close(self, tab))
-        page.on("framenavigated", self.session.given_secrets.on_navigated)
+        listen(page, "crash", lambda _: self._on_crash(tab))
+        listen(page, "close", lambda _: self._on_close(self, tab))
+        listen(page, "framenavigated", self.session.given_secrets.on_navigated)
         self._listener.listen(tab)
         try:
             await self._listener.guard(tab)

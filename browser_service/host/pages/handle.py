@@ -8,6 +8,7 @@ from playwright.async_api import CDPSession, Page
 
 from browser_service.host.calls import Undoes
 from browser_service.host.elements.filled_fields import Field, FilledFields
+from browser_service.host.elements.ties import open_session
 from browser_service.host.files import Files
 from browser_service.host.pages.current_tab import CurrentTab
 from browser_service.host.pages.dialogs import Dialogs
@@ -143,4 +144,4 @@ class BrowserPage:
             self.filled_fields.note(self.call.client_id, selector, frame, strict, found)
 
     async def cdp(self) -> CDPSession:
-        return await self.playwright.context.new_cdp_session(self.playwright)
+        return await open_session(self.playwright)

@@ -9,6 +9,7 @@ from playwright.async_api import Download, Frame, Request, Response
 
 from browser_service.host.background import Background
 from browser_service.host.elements.filled_fields import FilledFields
+from browser_service.host.elements.ties import listen
 from browser_service.host.network.downloads import Downloads
 from browser_service.host.network.tab_events import TabListener
 from browser_service.host.network.traffic import throttled
@@ -53,10 +54,10 @@ class Listener(TabListener):
     def listen(self, tab: Tab) -> None:
         """Listen to a tab until it ends. Its navigations count only while it is the page's current one."""
         page = tab.page
-        page.on("framenavigated", lambda frame: self._on_navigated(tab, frame))
-        page.on("domcontentloaded", lambda _: self._on_document())
+        listen(page, "framenavigated", lambda frame: self._on_navigated(tab, frame))
+        listen(page, "domcontentloaded", lambda _: self._on_document())
         tab.events.listeners.append(self)
-        page.on("download", lambda download: self._on_download(tab, download))
+        listen(page, "download", lambda download: self._on_download(tab, download))
 
     async def guard(self, tab: Tab) -> None:
         """Make a new tab ask the URL policy about each document, if the page is guarded."""

@@ -11,6 +11,7 @@ from typing import Final, TypeVar
 from playwright.async_api import ConsoleMessage, Error, Frame, JSHandle, Page, Request
 
 from browser_service.host.background import Background
+from browser_service.host.elements.ties import listen
 from browser_service.host.network.tab_events import PER_SECOND, TabEvents, TabListener
 from browser_service.host.tabs.record import PageRecord
 from shared.cuts import cut
@@ -83,7 +84,7 @@ class Console(TabListener):
         for error in failed:
             self.on_error(error)
         events.listeners[events.listeners.index(early)] = self
-        page.on("framenavigated", self._on_navigated)
+        listen(page, "framenavigated", self._on_navigated)
 
     def read(
         self,

@@ -6,6 +6,7 @@ from typing import Final
 
 from playwright.async_api import Error, Frame, Page, Request, Response, WebSocket
 
+from browser_service.host.elements.ties import listen
 from browser_service.host.events import address_of, well_formed
 from browser_service.host.network.act_requests import MOST_RECORDED, SAFE_METHODS, add_line, is_read
 from browser_service.host.network.downloads import ActiveDownload
@@ -38,11 +39,11 @@ class Observer(TabListener):
         """True from the request for a document until the page shows another."""
         self._url = page.url
         events.listeners.append(self)
-        page.on("websocket", self._on_socket)
-        page.on("framenavigated", self._on_navigated)
-        page.on("domcontentloaded", self._on_document)
-        page.on("crash", self._on_end)
-        page.on("close", self._on_end)
+        listen(page, "websocket", self._on_socket)
+        listen(page, "framenavigated", self._on_navigated)
+        listen(page, "domcontentloaded", self._on_document)
+        listen(page, "crash", self._on_end)
+        listen(page, "close", self._on_end)
 
     def begin(self, *, navigates: bool = False, idle: bool = False, by: str = "", client_id: str = "") -> Observation:
         """Begin the record of an act, which `by` names. With `navigates`, the act is itself a navigation, and the new

@@ -12,6 +12,7 @@ from pydantic import FiniteFloat
 from typing_extensions import TypedDict
 
 from browser_service.host.background import Background, bounded
+from browser_service.host.elements.ties import ignore, listen, open_session
 from browser_service.host.scripts import call_of, results, script
 from browser_service.host.tabs.record import BLANK
 from browser_service.host.tabs.tab import Tab
@@ -79,10 +80,10 @@ async def restore_storage(tab: Tab, url: str, storage: Mapping[str, str], backgr
 
     def remove_script(at: Page) -> None:
         if at.url.startswith("http"):
-            page.remove_listener("domcontentloaded", remove_script)
+            ignore(page, "domcontentloaded", remove_script)
             background.spawn(bounded(cdp.send("Page.removeScriptToEvaluateOnNewDocument", added)))
 
-    page.on("domcontentloaded", remove_script)
+    listen(page, "domcontentloaded", remove_script)
 
 
 async def history_of(tab: Tab) -> tuple[str, ...]:
@@ -99,7 +100,7 @@ async def replay_history(page: Page, urls: Sequence[str]) -> None:
     empty document until somebody goes back to it."""
     with contextlib.suppress(TimeoutError, PlaywrightError):  # the page itself comes back all the same
         async with asyncio.timeout(_WALKS_WITHIN_S):
-            cdp = await page.context.new_cdp_session(page)
+            cdp = await open_session(page)
             await cdp.send("Network.enable")
             await cdp.send("Network.setBypassServiceWorker", {"bypass": True})  # which would answer in our place
             await page.route("**/*", lambda route: route.fulfill(body="", content_type="text/html"))

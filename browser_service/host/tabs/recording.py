@@ -8,6 +8,7 @@ from typing import Final
 from playwright.async_api import Page, ScreencastFrame
 
 from browser_service.host.background import bounded
+from browser_service.host.elements.ties import listen
 from browser_service.host.files import Files
 from browser_service.host.tabs.record import PageRecord
 from browser_service.host.tabs.video import MIME_TYPE, Video, load_encoder
@@ -69,8 +70,8 @@ class Recording:
             others.discard(self)
             await bounded(page.screencast.stop())
             raise
-        page.on("close", lambda _: self._end("the page was closed"))
-        page.on("crash", lambda _: self._end("the page crashed"))
+        listen(page, "close", lambda _: self._end("the page was closed"))
+        listen(page, "crash", lambda _: self._end("the page crashed"))
         self._work = asyncio.create_task(self._run(page))
 
     async def end(self, reason: str) -> Json:

@@ -12,6 +12,7 @@ from browser_service.host.background import bounded
 from browser_service.host.elements.closed_fields import ClosedFields
 from browser_service.host.elements.field_watch import FieldWatch
 from browser_service.host.elements.file_choosers import FileChoosers
+from browser_service.host.elements.ties import listen, open_session
 from browser_service.host.events import well_formed
 from browser_service.host.network.guard import Documents, guard, is_chromium
 from browser_service.host.network.sign_in import SignIns
@@ -45,7 +46,7 @@ class Metrics:
     async def set(self, width: int, height: int, ratio: float, *, mobile: bool = False) -> None:
         """Set the size in CSS pixels, and in `ratio` the device pixels per CSS pixel."""
         if self._cdp is None:
-            self._cdp = await self._page.context.new_cdp_session(self._page)
+            self._cdp = await open_session(self._page)
         metrics: Json = {"width": width, "height": height, "deviceScaleFactor": ratio, "mobile": mobile}
         await self._cdp.send(_SET, metrics)
 
@@ -147,7 +148,7 @@ class Tab:
         """True once the owner's rules check its requests."""
         self._session, self._context = session, page.context
         self._leave_answer: asyncio.Future[bool] | None = None
-        page.on("domcontentloaded", self._on_document)
+        listen(page, "domcontentloaded", self._on_document)
 
     @property
     def url(self) -> str:
@@ -291,7 +292,7 @@ async def _answered(question: Awaitable[object]) -> bool:
 async def target_of(page: Page) -> str:
     """Return Chromium's id of a page, which lasts as long as the page does; "" for a page that has just gone."""
     try:
-        cdp = await page.context.new_cdp_session(page)
+        cdp = await open_session(page)
         info = await cdp.send("Target.getTargetInfo")
         await cdp.detach()
     except PlaywrightError:
