@@ -50,6 +50,7 @@ def launch_options(settings: HostSettings, machine: Settings, policy: UrlPolicy)
         viewport=settings.viewport_size,
         login_within_s=settings.login_within_s,
         cdp_url=machine.cdp_url,
+        private_tabs=machine.attached_tabs == "private",
         max_instances=settings.max_instances,
         file_damage=damage_of,
         policy=policy,

@@ -111,8 +111,8 @@ class Services:
         if self.fleet is not None:
             self.host = self.fleet.hosts
         self._serve_clients(clock, port)
-        self._make_spine(clock, owner_asks=bool(limits.act_rules))
-        self.attached = Attached(local.persons, self.lifecycle, self.requests)
+        self._make_spine(clock, local.persons.count_unshared, owner_asks=bool(limits.act_rules))
+        self.attached = Attached(local.persons, self.lifecycle, self.requests, self.clients, self.activity)
         self._connect()
 
     def _with_others(self, local: LocalHost, own: SessionHost, clock: Clock) -> "Fleet":
@@ -176,7 +176,7 @@ class Services:
         self.quotas = Quotas(configuration.client_limits(settings), clock)
         self.origins = Origins(configuration.origin_limits(settings), clients.send, clock)
 
-    def _make_spine(self, clock: Clock, *, owner_asks: bool) -> None:
+    def _make_spine(self, clock: Clock, count_unshared: Callable[[], int], *, owner_asks: bool) -> None:
         host, directory, clients = self.host, self.directory, self.clients
         undos, artifacts = UndoStore(directory.sessions, clock), self.artifacts
         metrics = Metrics(lambda: len(clients.present_ids), lambda: Made(artifacts.made, artifacts.made_bytes))
@@ -207,7 +207,7 @@ class Services:
         self.guard = CrossOriginGuard(directory, self.downloads.urls_of)
         front = FrontParts(
             *(host, directory, clients, Addressing(directory), self.policy, self.quotas, self.origins, self.guard),
-            *(feeds, ledger, host_calls, self.lifecycle, self.work, self.downloads, owner_asks),
+            *(feeds, ledger, host_calls, self.lifecycle, self.work, self.downloads, count_unshared, owner_asks),
         )
         self.dispatcher = Dispatcher(front, handlers_of(Scope.SERVICE))
         self.reads = Reads(front, self.secrets, artifacts)

@@ -85,6 +85,11 @@ class Settings(ListeningSettings, ProcessSettings):
         description="Attach to a running browser with --remote-debugging-port, such as http://127.0.0.1:9222, instead "
         "of starting one.",
     )
+    attached_tabs: Literal["private", "shared"] = Field(
+        default="private",
+        description="What agents see of the tabs of a browser that is attached to: those that its person shares, or "
+        "all.",
+    )
     sandbox: Literal["auto", "on", "off"] = Field(
         default="auto", description="Chromium's sandbox; auto is on, except for root, where Chromium refuses it."
     )

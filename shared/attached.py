@@ -5,6 +5,7 @@ from typing import Literal
 from pydantic import Field
 
 from shared.model import Model
+from shared.pages import Lent
 
 TAB_ID = r"^[A-Za-z0-9-]{1,64}$"
 
@@ -40,7 +41,7 @@ class PersonTab(Model):
     title: str = ""
     url: str = ""
     page_id: str | None = Field(default=None, description="What agents call it, if it is shared.")
-    access: Literal["read", "act"] | None = Field(default=None, description="What agents may do with it, if so.")
+    access: Lent | None = Field(default=None, description="What agents may do with it, if so.")
     with_label: str | None = Field(default=None, description="The client that it is shared with, if with one alone.")
 
 
@@ -48,9 +49,10 @@ class TabShare(Model):
     """What a person shares."""
 
     tab_id: str = Field(pattern=TAB_ID)
-    access: Literal["read", "act"] = "act"
+    access: Lent = "act"
     client_id: str | None = Field(default=None, description="The client that it is for; all without.")
-    label: str = Field(default="", max_length=200, description="That client's label.")
+    label: str = Field(default="", max_length=200, description="That client's label or handle, if its id is not known.")
+    linked: bool = Field(default=False, description="Share with it the tabs whose scripts can reach each other.")
     request_id: str | None = Field(default=None, max_length=64, description="The request that it answers, if any.")
 
 

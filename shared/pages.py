@@ -11,6 +11,8 @@ from shared.words import own_words
 Access = Literal["private", "read", "act"]
 """What others may do with a page."""
 
+Lent = Literal["read", "act"]
+"""What agents may do with a tab that a person shares out of their own browser."""
 RequestKind = Literal["login", "code", "decision", "tab", "other"]
 """What an agent may ask a person for."""
 HoldKind = Literal["stopped", "taken"]
@@ -22,6 +24,8 @@ _ANSWERS: Final = {"code": "The code, if it is not typed into the page", "decisi
 
 Milliseconds = Annotated[int, Field(ge=-_MOST_NUMBER, le=_MOST_NUMBER)]
 Count = Annotated[int, Field(ge=0, le=_MOST_NUMBER)]
+
+ASK_FOR_TAB: Final = f"If you need one, ask for it: {next_call('request_human', kind='tab', message='...')}."
 
 
 class HumanRequestState(Model):
@@ -127,6 +131,8 @@ class PageState(Model):
     left_by_id: str | None = Field(default=None, description="Its id, where it did not give the page up but is gone.")
     of_person: bool = Field(default=False, description="A tab that nobody here opened.")
     access: Access = "read"
+    lent: Lent | None = Field(default=None, description="What agents may do with a tab that its person shares.")
+    lent_to: str | None = Field(default=None, description="The client that it is for, if not all.")
     hold_reason: str = ""
     hold_left_ms: Milliseconds | None = None
     target_id: str = Field(default="", description="The browser's own name of it, by which it is found again there.")

@@ -8,7 +8,7 @@ from typing import Final
 from browser_service.security.urls import abridged
 from shared.model import Json
 from shared.next_calls import next_call
-from shared.pages import HumanRequestState, Owner, PageBlock, PageState
+from shared.pages import ASK_FOR_TAB, HumanRequestState, Owner, PageBlock, PageState
 from shared.quoting import address, quoted
 from shared.wire import DEFAULT_SESSION
 from shared.words import own_words
@@ -20,12 +20,13 @@ _OWNERS: Final = 8
 _TITLE: Final = 80
 _URL: Final = 160
 _NAMES: Final = {"yours": "Yours", "people": "People's", "others": "Other agents'"}
+_LENT: Final = {"read": "the person's tab, shared to read", "act": "the person's tab, shared"}
 _ALL: Final = next_call("list_pages", all=True)
 
 
-def listing(pages: Iterable[PageState], client_id: str, *, whole: bool, hidden: int = 0) -> Json:
+def listing(pages: Iterable[PageState], client_id: str, *, whole: bool, hidden: int = 0, unshared: int = 0) -> Json:
     """List the pages in three parts, and as text with one line per page. `hidden` is the number of private pages that
-    the client may not know of."""
+    the client may not know of, `unshared` that of the tabs that a person keeps to themselves."""
     parts: dict[str, list[PageState]] = {name: [] for name in _NAMES}
     for page in pages:
         parts[_part(page, client_id)].append(page)
@@ -37,6 +38,8 @@ def listing(pages: Iterable[PageState], client_id: str, *, whole: bool, hidden: 
         result["more"] = {**omitted}
     if hidden:
         result["private"] = hidden
+    if unshared:
+        result["unshared"] = unshared
     lines = [line for name in parts for line in _lines(name, listed_pages[name], client_id)]
     lines += [f"{_NAMES[name]}: {count} more{_by(name, parts[name], client_id)}." for name, count in omitted.items()]
     if omitted:
@@ -44,6 +47,9 @@ def listing(pages: Iterable[PageState], client_id: str, *, whole: bool, hidden: 
     lines = lines or ["No page is open."]
     if hidden:
         lines.append(f"Private to others: {hidden}.")
+    if unshared:
+        tabs = "A tab of the person's own browser is" if unshared == 1 else f"{unshared} tabs of the person's own are"
+        lines.append(f"{tabs} not shared. {ASK_FOR_TAB}")
     return {**result, "text": "\n".join(lines)}
 
 
@@ -84,6 +90,8 @@ def _few(pages: list[PageState]) -> list[PageState]:
 def _listed(page: PageState, client_id: str) -> Json:
     """Describe a page in a list, with its idle time and whatever is unusual about it."""
     unusual: Json = {"access": page.access} if page.access != "read" else {}
+    if page.lent:
+        unusual["shared"] = page.lent
     if page.hold_left_ms:
         unusual |= {"heldFor": page.hold_reason, "heldMsMore": page.hold_left_ms}
     if page.left_by and page.holder_id is None:
@@ -117,6 +125,7 @@ def _line(page: PageState, client_id: str) -> str:
         f"acted {elapsed_words(page.acted_ago_ms)} ago" if page.acted_ago_ms is not None else "",
         f'left by "{leaver}"' if leaver and page.left_by_id != client_id else "from before" if leaver else "",
         f"access {page.access}" if page.access != "read" else "",
+        _LENT[page.lent] if page.lent else "",
         f"held for {round(page.hold_left_ms / 60_000)} min more, {own_words(page.hold_reason)}"
         if page.hold_left_ms
         else "",

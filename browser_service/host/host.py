@@ -16,6 +16,7 @@ from browser_service.host.pages.closed_page import remember
 from browser_service.host.pages.dialogs import Dialogs
 from browser_service.host.pages.entry import Common, PageEntry
 from browser_service.host.pages.keeping import Keeping
+from browser_service.host.pages.person_tabs import PersonTabs
 from browser_service.host.pages.persons_browser import OwnBrowser
 from browser_service.host.pages.registry import PageRegistry
 from browser_service.host.pages.room import Room
@@ -93,7 +94,8 @@ class LocalHost:
         held = (self.running, self.dialogs, self.downloads, self.people)
         self._registry = PageRegistry(self.pages, Common(self._log, policy, limits, artifacts, *held), self.room)
         self._pipeline = self._make_pipeline(handlers, artifacts)
-        self.persons = OwnBrowser(launcher)
+        seen = (self.pages, self.sessions, self._registry, self.room)
+        self.persons = OwnBrowser(launcher, PersonTabs(*seen, policy, self.running, self._log, self._pipeline.cancel))
 
     def _browsers(self) -> "list[CDPSession]":
         """Return a CDP session for each of our browsers that runs."""

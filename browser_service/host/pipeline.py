@@ -205,7 +205,8 @@ class Pipeline:
         session = self.sessions.get(run.call.session_id or "")
         if session is None:
             raise SessionNotFound(f"There is no session {run.call.session_id!r}.")
-        self.admission.admit_to_session(run)
+        private = session.keeps_tabs_private
+        self.admission.admit_to_session(run, keeps_tabs_private=private)
         check_session_act(self.limits.act_rules, run.call, action)
         await check_guard(run.call, action)
         seen, handler = BrowserSession(session, run.call, self.artifacts, run.undoable), self._handler(run)
@@ -220,7 +221,7 @@ class Pipeline:
         async with run.turn(session.queue, self.limits.queue_wait_ms) as waited:
             if waited:
                 run.check_not_cancelled()
-                self.admission.admit_to_session(run)
+                self.admission.admit_to_session(run, keeps_tabs_private=private)
             async with self.spare_windows.kept_from(session, action):
                 result = await perform_on_session(seen, run, handler, blocking)
             for entry in self._pages_of(session):

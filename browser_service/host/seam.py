@@ -120,14 +120,18 @@ class PersonsBrowser(Protocol):
 
     async def attachment(self) -> AttachmentState: ...
 
+    def count_unshared(self) -> int:
+        """Return how many tabs the person keeps to themselves."""
+
     async def tabs(self) -> list[PersonTab]:
         """Return the person's tabs, shared or not, as the browser lists them."""
 
     async def share_tab(self, share: TabShare) -> PageState:
         """Make a page of a person's tab. One that is shared already gets the new access."""
 
-    async def unshare_tab(self, tab_id: str) -> None:
-        """Take a shared tab from all agents at once, and leave it as it is. Idempotent."""
+    async def unshare_tab(self, tab_id: str) -> list[PageState]:
+        """Take a shared tab from all agents at once, with those whose scripts can reach it, and leave them as they are.
+        Idempotent. Returns the pages that they were."""
 
 
 class ArtifactPort(Protocol):

@@ -1,14 +1,20 @@
 """Attaches to the browser in which a person lives, and shares tabs of it, for the account's owner alone."""
 
+import secrets
 from dataclasses import dataclass
 
 import structlog
 
 from browser_service.clients.inbox import HumanInbox
+from browser_service.clients.presence import Clients
 from browser_service.host.seam import PersonsBrowser
+from browser_service.observability.activity import Activity
 from browser_service.security.auth import Identity
 from browser_service.sessions.lifecycle import SessionLifecycle
+from shared import catalogue
 from shared.attached import AttachmentState, AttachTarget, PersonTab, TabShare
+from shared.calls import Outcome
+from shared.model import Json
 from shared.pages import PageState
 
 log = structlog.get_logger(__name__)
@@ -22,6 +28,8 @@ class Attached:
     browser: PersonsBrowser
     lifecycle: SessionLifecycle
     requests: HumanInbox
+    clients: Clients
+    activity: Activity
 
     async def attach(self, target: AttachTarget) -> AttachmentState:
         return await self.browser.attach(target)
@@ -36,15 +44,26 @@ class Attached:
         return await self.browser.tabs()
 
     async def share(self, share: TabShare, by: Identity) -> PageState:
-        """Share a tab. One that an agent asked for is for that agent alone."""
+        """Share a tab: with all agents, with the client that has this label or handle, or with the one that asked."""
         if share.request_id is not None:
             asked = self.requests.asking_for_tab(share.request_id)
             share = share.model_copy(update={"client_id": asked.asker_id, "label": asked.holder_label})
+        elif share.label and share.client_id is None:
+            client = self.clients.find(share.label, besides="")
+            share = share.model_copy(update={"client_id": client.client_id, "label": client.label})
         page = await self.browser.share_tab(share)
         await self.requests.on_answered()
-        log.info("a person shared a tab", page=page.page_id, access=share.access, by=by.label)
+        access = share.access if share.client_id is None else "private"
+        self._note(by, {"action": "share_page", "pageId": page.page_id, "access": access}, page)
+        log.info("a person shared a tab", page=page.page_id, access=access, by=by.label)
         return page
 
     async def unshare(self, tab_id: str, by: Identity) -> None:
-        await self.browser.unshare_tab(tab_id)
-        log.info("a person took a tab back", by=by.label)
+        for page in await self.browser.unshare_tab(tab_id):
+            self._note(by, {"action": "take_over", "pageId": page.page_id}, page)
+            log.info("a person took a tab back", page=page.page_id, by=by.label)
+
+    def _note(self, by: Identity, did: Json, page: PageState) -> None:
+        """Record what a person did, as the call that comes nearest to it."""
+        call_id = f"tab-{secrets.token_hex(6)}"
+        self.activity.note(by, catalogue.parse(did), Outcome(call_id=call_id, page=page), call_id, 0)

@@ -1,5 +1,6 @@
 """Names the parts of the service that calls need in the front half."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from browser_service.clients.downloads import Downloads
@@ -36,5 +37,7 @@ class FrontParts:
     lifecycle: SessionLifecycle
     work: Work
     downloads: Downloads
+    count_unshared: Callable[[], int]
+    """Returns how many tabs of an attached browser its person keeps to themselves."""
     owner_asks: bool
     """Whether the account's owner has rules about acts."""

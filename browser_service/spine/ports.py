@@ -65,7 +65,8 @@ class ServiceContext:
         listed = [page for page in wanted if policy.may_list(caller, page.session_id)]
         known = [page for page in listed if caller.operator or not page.private_from(self._client_id)]
         visible = [policy.seen_by(caller, page) for page in known]
-        return listing(visible, self._client_id, whole=whole, hidden=len(listed) - len(known))
+        hidden, unshared = len(listed) - len(known), self._parts.count_unshared()
+        return listing(visible, self._client_id, whole=whole, hidden=hidden, unshared=unshared)
 
     def list_sessions(self, user_id: str | None, *, persistent: bool | None) -> Json:
         """List the sessions that the client may know of."""

@@ -207,8 +207,19 @@ class GetCookies(SessionAction):
     budget: Budget = None
 
     @property
+    def only_hosts(self) -> tuple[str, ...] | None:
+        return tuple(_host(url) for url in self.urls) if self.urls else (self.domain,) if self.domain else None
+
+    @property
     def named_urls(self) -> tuple[str, ...]:
         return tuple(self.urls or ())
+
+
+def _host(url: str) -> str:
+    try:
+        return urlsplit(url).hostname or ""
+    except ValueError:  # an address that is none
+        return ""
 
 
 class Cookie(Part):
@@ -264,6 +275,10 @@ class SetCookies(SessionAct):
         )
 
     @property
+    def only_hosts(self) -> tuple[str, ...] | None:
+        return tuple(cookie.host for cookie in self.cookies)
+
+    @property
     def named_urls(self) -> tuple[str, ...]:
         return tuple(cookie.url or "" for cookie in self.cookies)
 
@@ -293,6 +308,10 @@ class ClearCookies(SessionAct):
     domain: str | None = Field(default=None, min_length=1, description="Only of this domain, such as example.com.")
     cookie: str | None = Field(default=None, alias="name", min_length=1, description="Only with this name.")
     path: str | None = Field(default=None, min_length=1, description="Only with this path.")
+
+    @property
+    def only_hosts(self) -> tuple[str, ...] | None:
+        return (self.domain,) if self.domain else None
 
     def concerns(self, url: str) -> bool:
         return self.domain is None or is_below(urlsplit(url).hostname or "", self.domain)

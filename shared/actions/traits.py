@@ -380,6 +380,11 @@ class Traits(BaseModel):
         return self.runs_script is not None or bool(self.programs)
 
     @property
+    def only_hosts(self) -> tuple[str, ...] | None:
+        """Return the hosts to which an act on a session confines itself; None if it concerns all of the session."""
+        return None
+
+    @property
     def named_urls(self) -> tuple[str, ...]:
         """Return the URLs that the call concerns. An empty one stands for something without a fixed URL."""
         given = (getattr(self, name) for name in self.fields_that_are(Means.ADDRESS))

@@ -357,6 +357,7 @@ WHOLE_ENTRY = {
     "browser_service/host/pages/registry.py": "it makes them, and forgets them",
     "browser_service/host/host.py": "it keeps them by their pageIds, for the seam",
     "browser_service/host/pages/keeping.py": "it tells the front what would be lost with them",
+    "browser_service/host/pages/person_tabs.py": "it has pages made of tabs, and gives the tabs back",
     "browser_service/host/pages/room.py": "it closes those that nobody needs",
     "browser_service/host/stages/openings.py": "it finds the page of a call, or has it made",
     "browser_service/host/pipeline.py": "it gives a call the parts of its page that it may use",

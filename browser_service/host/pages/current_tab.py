@@ -94,7 +94,7 @@ class CurrentTab:
 
     async def leave(self) -> None:
         """Close the tab, and keep the page for later."""
-        if (tab := self._detach()) is not None:
+        if (tab := self._detach()) is not None and not self.record.lent:
             await tab.close()
 
     def abandon(self) -> None:
@@ -102,7 +102,8 @@ class CurrentTab:
         tab, self.record.dialog = self._detach(), None
         if tab is not None:
             self._dialogs.forget_tab(tab)
-            self._background.spawn(tab.close())
+            if not self.record.lent:
+                self._background.spawn(tab.close())
 
     def drop(self, window: Page) -> None:
         """Close a window that was opened for the page in vain, whether it is its tab by now or not."""

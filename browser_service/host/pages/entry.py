@@ -2,14 +2,15 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Final
 
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Page
 
-from browser_service.host.background import Background
+from browser_service.host.background import Background, within
 from browser_service.host.calls import CallRun, RunningCalls
 from browser_service.host.elements.filled_fields import FilledFields
-from browser_service.host.elements.ties import listen
+from browser_service.host.elements.ties import cut, listen
 from browser_service.host.events import EventLog
 from browser_service.host.network.downloads import Downloads
 from browser_service.host.pages.current_tab import CurrentTab
@@ -39,6 +40,8 @@ from browser_service.security.urls import UrlPolicy
 from shared.errors import BrowserCrashed
 from shared.pages import PageState
 from shared.quoting import address
+
+_GIVEN_BACK_WITHIN_S: Final = 3.0
 
 
 @dataclass(frozen=True)
@@ -158,8 +161,9 @@ class PageEntry:
             await self._listener.guard(tab)
             record.target_id = tab.target_id
             came_by_itself = record.opener_id is not None or record.of_person
-            await self.settings.attach(tab, came_by_itself=came_by_itself)
-            await self.console.attach(page, tab.events, came_by_itself=came_by_itself)
+            backfills = record.opener_id is not None or (record.of_person and not record.lent)  # it shares no past
+            await self.settings.attach(tab, came_by_itself=backfills)
+            await self.console.attach(page, tab.events, came_by_itself=backfills)
             self._listener.watch_downloads(tab)
             tab.file_choosers.hand = self.hand
             if self.session.headless:
@@ -177,6 +181,17 @@ class PageEntry:
         record.place = place._replace(history=())  # the window has it by now
         if place.parked is not None or place.restored:
             await restore_storage(tab, record.url, place.storage, self._background)
+
+    async def give_back(self) -> None:
+        """Take all that is ours from a person's tab, and leave the tab as it is."""
+        tab = self.tab
+        if tab is None or not tab.usable:
+            return
+        self._common.dialogs.forget_tab(tab)
+        self.screencast.end()
+        await within(_GIVEN_BACK_WITHIN_S, self.recorder.end("the person took the tab back"), self.settings.clear(tab))
+        tab.events.end()
+        await cut(tab.page)
 
     def _on_crash(self, tab: Tab) -> None:
         if not tab.dead and self.session.launcher.watchdog.ended_one:

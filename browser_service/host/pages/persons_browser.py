@@ -2,9 +2,9 @@
 
 from typing import TYPE_CHECKING
 
-from shared.attached import AttachmentState, AttachTarget, PersonTab, TabShare
+from browser_service.host.pages.person_tabs import PersonTabs
+from shared.attached import AttachmentState, AttachTarget
 from shared.errors import InvalidRequest
-from shared.pages import PageState
 
 if TYPE_CHECKING:
     from browser_service.host.sessions.launcher import Launcher
@@ -13,8 +13,11 @@ if TYPE_CHECKING:
 class OwnBrowser:
     """The host's part of attaching and sharing."""
 
-    def __init__(self, launcher: "Launcher") -> None:
+    def __init__(self, launcher: "Launcher", person_tabs: PersonTabs) -> None:
         self._launcher = launcher
+        self._tabs = person_tabs
+        self.count_unshared = person_tabs.count_unshared
+        self.tabs, self.share_tab, self.unshare_tab = person_tabs.tabs, person_tabs.share, person_tabs.unshare
 
     def choose(self, target: AttachTarget) -> None:
         """Note which browser to attach to."""
@@ -26,13 +29,4 @@ class OwnBrowser:
         return AttachmentState()
 
     async def attachment(self) -> AttachmentState:
-        return AttachmentState()
-
-    async def tabs(self) -> list[PersonTab]:
-        return []
-
-    async def share_tab(self, share: TabShare) -> PageState:  # noqa: ARG002 - not yet
-        raise InvalidRequest("Tabs cannot be shared yet.")
-
-    async def unshare_tab(self, tab_id: str) -> None:  # noqa: ARG002 - not yet
-        raise InvalidRequest("Tabs cannot be shared yet.")
+        return AttachmentState(unshared=self.count_unshared())

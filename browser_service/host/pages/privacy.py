@@ -1,15 +1,18 @@
 """Guards what is private to one client from all others: pages, and acts that would show all pages of a session."""
 
 from collections.abc import Iterable
+from urllib.parse import urlsplit
 
 from browser_service.host.calls import CallRun
 from browser_service.host.tabs.record import PageRecord
 from browser_service.rules.leases import private_error
 from shared.actions.base import Action
+from shared.actions.sessions import is_below
 from shared.actions.traits import Claim, Effect
 from shared.calls import Call
 from shared.errors import BrowseError, Cancelled, Forbidden, UnknownOutcome
 from shared.next_calls import next_call
+from shared.pages import ASK_FOR_TAB
 
 
 def check_private(page: PageRecord, call: Call, action: Action) -> None:
@@ -30,6 +33,23 @@ def check_shown(action: Action, call: Call, pages: Iterable[PageRecord]) -> None
             hint=f"{next_call('create_session')} makes a session of your own.",
             details={"sessionId": action.addressed.session},
         )
+
+
+def check_reach(action: Action, urls: Iterable[str]) -> None:
+    """Raise Forbidden if an act on a session would reach more of a person's own browser than the sites at which the
+    caller has pages, with these URLs."""
+    hosts, mine = action.only_hosts, sorted({host for url in urls if (host := urlsplit(url).hostname)})
+    if hosts and all(any(is_below(host, own) for own in mine) for host in hosts):
+        return
+    wide = action.as_wide_act()
+    hint = wide.narrower_calls() if wide else f"{next_call('create_session')} makes a session of your own."
+    if wide is None and mine:
+        hint = f"Of a site that you have open: {next_call('get_cookies', domain=mine[0])}. {hint}"
+    raise Forbidden(
+        f"{action.name()} would reach sites of a person's own browser at which you have no page. Nothing was done.",
+        hint=hint,
+        details={"sessionId": action.addressed.session},
+    )
 
 
 def is_shut_out(page: PageRecord, run: CallRun) -> bool:
@@ -54,7 +74,10 @@ def calls_ended_by(by: CallRun, page: PageRecord, on_page: Iterable[CallRun]) ->
 
 def told_of_stop(page: PageRecord, run: CallRun, failure: BrowseError) -> BrowseError:
     """Add to a stopped call's failure which person stopped it, and what to do now."""
-    if page.person is not None and isinstance(failure, Cancelled | UnknownOutcome):
+    if page.taken_back:
+        failure.message += " The person took the tab back."
+        failure.advice = ASK_FOR_TAB
+    elif page.person is not None and isinstance(failure, Cancelled | UnknownOutcome):
         failure.message += f' A person, "{run.stopped_by}", stopped what was done on {page.page_id}.'
         failure.advice = page.person.next_for(page, run.call.client_id)
     return failure

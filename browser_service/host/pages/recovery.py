@@ -20,6 +20,7 @@ from browser_service.host.tabs.settings import PageSettings
 from browser_service.security.urls import origin_of
 from shared.errors import BrowserCrashed, TimedOut
 from shared.next_calls import next_call
+from shared.pages import ASK_FOR_TAB
 
 _HANGS_AFTER_S: Final = 10
 """Ending the browser loses what others typed, so it must hang this long: the machine may only have stalled for a
@@ -85,8 +86,11 @@ class Recovery:
         if life.live:
             if life is not Life.SUSPECT or await self._works(stops=replaces):
                 return None
-            if not replaces:
+            if not replaces or record.lent:
                 raise await self._unresponsive_error()
+        if record.lent:
+            await self._find_again()
+            return None
         if navigates or replaces:
             self.current.lift_quarantine(once=not navigates)
         was_open = self.current.tab is not None or record.revision > 0
@@ -94,6 +98,13 @@ class Recovery:
         if not await self._reopen(revisits=revisits):
             return None
         return _Reopened(why, revisits=revisits, first=first, was_open=was_open)
+
+    async def _find_again(self) -> None:
+        """Find a person's tab again, after the connection to their browser was lost. Only they open one anew."""
+        await self.session.context()
+        if not self.current.live:
+            page_id = self.record.page_id
+            raise BrowserCrashed(f"{page_id!r}, a tab of a person's, is not there or has crashed.", hint=ASK_FOR_TAB)
 
     async def _known_end(self) -> Life:
         """Wait until it is known whether a tab that has just gone was closed, or went with its browser."""

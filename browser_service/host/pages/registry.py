@@ -118,20 +118,22 @@ class PageRegistry:
             return False
         await self._room.make(session.session_id, _holder(opener))
         if most := self._room.reached_limit(session.session_id):
-            if opener is not None or not session.attached:
+            if not session.attached or (opener is not None and not opener.record.of_person):
                 await self._too_many(page, opener, most)
             return False
         return not session.closing
 
     async def _register(self, session: SessionEntry, page: "Page") -> None:
-        """Make an entry for a new page. A popup belongs to its opener's holder, a tab without an opener to a person."""
+        """Make an entry for a new page. A popup belongs to its opener's holder, a tab without an opener to a person: no
+        entry, if they keep it to themselves."""
         opener = self._showing(await page.opener())
+        if opener is None and session.keeps_tabs_private:
+            return
         if not await self._may_come(session, page, opener):
             return
         root = opener.page_id.split("~")[0] if opener else session.session_id
-        number = next(n for n in range(1, 1_000_000) if f"{root}~{n}" not in self._pages)
         state = PageState(
-            page_id=f"{root}~{number}",
+            page_id=self.free_id(root),
             session_id=session.session_id,
             opener_id=opener.page_id if opener else None,
             of_person=opener is None or opener.record.of_person,
@@ -158,11 +160,17 @@ class PageRegistry:
         self._common.log.emit(PageOpened(page=entry.record.state()))
         self._adopted(entry)
 
+    def free_id(self, root: str) -> str:
+        """Return a pageId for one more popup of a page, or tab of a person in a session."""
+        return next(page_id for n in range(1, 1_000_000) if (page_id := f"{root}~{n}") not in self._pages)
+
     async def pages_found(self, session: SessionEntry, pages: "list[Page]") -> None:
-        """Take on the pages of a browser that was already running. Ours keep their pageIds; all others are people's and
-        get new ones."""
+        """Take on the pages of a browser that was already running. Ours, and those that were shared, keep their
+        pageIds; all others are people's, and get new ones unless they are private."""
         entries = [entry for entry in self._pages.values() if entry.session is session and entry.record.target_id]
         by_target = {entry.record.target_id: entry for entry in entries}
+        if session.keeps_tabs_private and session.windows is not None:
+            pages = [page for known in by_target if (page := await session.windows.find(known)) is not None]
         for page in pages:
             entry = by_target.get(await target_of(page))
             if entry is None:
@@ -185,10 +193,17 @@ class PageRegistry:
         if entry.tab is not None:
             self._common.dialogs.note_adopted(entry.record, entry.tab)
 
-    def dialog(self, page: "Page | None", dialog: "Dialog") -> None:
+    def dialog(self, session: SessionEntry, page: "Page | None", dialog: "Dialog") -> None:
         entry = self._showing(page)
-        if entry is None or entry.record.guarded or self._common.running.busy(entry.record.holder_id, entry.page_id):
+        if entry is None and page is not None and session.keeps_tabs_private:
+            self._background.spawn(self._popup_dialog(page, dialog))
+        elif entry is None or entry.record.guarded or self._common.running.busy(entry.record.holder_id, entry.page_id):
             # else a person's own, in their browser
+            self._common.dialogs.note_opened(page, dialog)
+
+    async def _popup_dialog(self, page: "Page", dialog: "Dialog") -> None:
+        """Note the dialog of a popup that has no entry yet. One in a tab that is not shared is the person's alone."""
+        if self._showing(await page.opener()) is not None:
             self._common.dialogs.note_opened(page, dialog)
 
     def dialog_closed(self, dialog: "Dialog") -> None:

@@ -111,6 +111,11 @@ class Screencast:
         if self._cast is not None:
             self._cast.hold()
 
+    def end(self) -> None:
+        """Take no picture any more, and forget the last: the page is over."""
+        self._recast(None, View())
+        self._picture = None
+
     async def anew(self) -> Sent | None:
         """Return a picture taken from now on; None if nobody watches, or the browser sends none by itself."""
         return None if self._cast is None else await self._cast.anew()

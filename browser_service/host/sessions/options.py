@@ -80,6 +80,8 @@ class LaunchOptions:
     login_within_s: int = 900
     """The longest time for which a person may have the profile."""
     cdp_url: str | None = None
+    private_tabs: bool = True
+    """True if agents see only those tabs of an attached browser that its person shares."""
     max_instances: int = 10
     file_damage: Callable[[Path], str] = lambda _: ""
     """The function that says what is wrong with an SQLite file of the profile, "" if it is sound; a host has no

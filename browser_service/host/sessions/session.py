@@ -37,6 +37,7 @@ from shared.pages import SessionSpec
 _HANGS_AFTER_S = 5
 _LOOKS_EVERY_S = 0.2
 _OPENS_WITHIN_S = 10
+_LOOKS_WITHIN_S = 2
 
 
 class SessionEntry:
@@ -101,6 +102,11 @@ class SessionEntry:
     def attached(self) -> bool:
         """True if the session's browser is somebody else's."""
         return self._spec.attached
+
+    @property
+    def keeps_tabs_private(self) -> bool:
+        """True if agents see only those tabs of its browser that its person shares."""
+        return self.attached and self.launcher.options.private_tabs
 
     @property
     def has_own_proxy(self) -> bool:
@@ -215,6 +221,12 @@ class SessionEntry:
             await bounded(context.close())
         await self.launcher.gates.close(self.session_id)
 
+    async def current_windows(self) -> Windows | None:
+        """Return the windows without opening the session; None if it is not open, nor about to be."""
+        if self._opening is not None:
+            await asyncio.wait({self._opening}, timeout=_LOOKS_WITHIN_S)
+        return self.windows if self.live else None
+
     async def _open_once(self) -> Windows:
         if self.live and self.windows is not None:
             return self.windows
@@ -234,11 +246,10 @@ class SessionEntry:
         if self._spec.profile and not self.attached:
             crashed = self.opened is not None or self.launcher.killed_before
             await self._restore_logins(context, after_crash=crashed)
-        context.on("dialog", lambda dialog: self._pages.dialog(dialog.page, dialog))
+        context.on("dialog", lambda dialog: self._pages.dialog(self, dialog.page, dialog))
         context.on("dialogclosed", self._pages.dialog_closed)
-        if self.headers:
-            await bounded(context.set_extra_http_headers(self.headers))
-        await bounded(self.init_scripts.attach(context))
+        if not self.keeps_tabs_private:
+            await self._attach_settings(context)
         self._home, self.opened, self.browser_id = home, context, self.launcher.browser_id(home)
         self.windows = Windows(
             context,
@@ -248,7 +259,7 @@ class SessionEntry:
             ours=not self.attached,
             lasting=self._spec.profile,
         )
-        if self.permissions.by_origin:
+        if self.permissions.by_origin and not self.keeps_tabs_private:
             await bounded(self.permissions.attach(context, self.windows))
         if self.attached:
             await self._pages.pages_found(self, context.pages)
@@ -257,6 +268,12 @@ class SessionEntry:
             self.launcher.confirm_profile()
         self._on.opened()
         return self.windows
+
+    async def _attach_settings(self, context: BrowserContext) -> None:
+        """Give a context what its documents and requests carry, whoever's they are."""
+        if self.headers:
+            await bounded(context.set_extra_http_headers(self.headers))
+        await bounded(self.init_scripts.attach(context))
 
     async def _isolated(self, home: Home) -> BrowserContext:
         """Open a context of the session's own, with its options and its earlier logins."""

@@ -22,7 +22,7 @@ class PageEvents(Protocol[Session_contra]):
     async def pages_found(self, session: Session_contra, pages: list[Page]) -> None:
         """Take on the pages that an attached browser had before we came."""
 
-    def dialog(self, page: Page | None, dialog: Dialog) -> None:
+    def dialog(self, session: Session_contra, page: Page | None, dialog: Dialog) -> None:
         """Note a dialog that opened."""
 
     def dialog_closed(self, dialog: Dialog) -> None:

@@ -3,85 +3,43 @@
 import asyncio
 import contextlib
 import secrets
-import time
-from collections import deque
-from collections.abc import Awaitable, Callable
-from typing import Final
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple
 
 from playwright.async_api import Browser, BrowserContext, CDPSession, Page
 from playwright.async_api import Error as PlaywrightError
 
 from browser_service.host.background import Background, bounded
 from browser_service.host.network.guard import BrowserGuard
+from browser_service.host.sessions.spare_window import SpareWindow
+from browser_service.host.tabs.tab import target_of
 from browser_service.rules.bounded import Bounded
 
-_AFTER_REPLY_S: Final = 0.02
-_WINDOWS: Final = 2
-"""Whoever has opened this many windows within a spare one's lifetime will open another."""
-
-
-class SpareWindow:
-    """A window of one context that no page has yet. Nobody but the context itself knows of it."""
-
-    def __init__(self, open_window: Callable[[], Awaitable[Page]]) -> None:
-        self._open = open_window
-        self._making: asyncio.Task[Page] | None = None
-        self._has_taker = False
-        self._opened_at = deque[float](maxlen=_WINDOWS)
-        self._closing = set[asyncio.Task[None]]()
-
-    def is_wanted(self, lasts_s: float) -> bool:
-        return len(self._opened_at) == _WINDOWS and time.monotonic() - self._opened_at[0] < lasts_s
-
-    def is_lacking(self, lasts_s: float) -> bool:
-        return self._making is None and self.is_wanted(lasts_s)
-
-    def make(self) -> None:
-        """Begin to open a window, unless there is one."""
-        if self._making is None:
-            self._making = asyncio.create_task(self._make())
-            self._making.add_done_callback(lambda made: made.cancelled() or made.exception())
-
-    async def _make(self) -> Page:
-        await asyncio.sleep(_AFTER_REPLY_S)  # the reply to the call that opened the last window goes first
-        return await self._open()
-
-    async def take(self) -> Page | None:
-        """Return the window, if there is one or is about to be; no other caller gets it."""
-        self._opened_at.append(time.monotonic())
-        if (making := self._making) is None or self._has_taker:
-            return None
-        self._has_taker = True
-        try:
-            await asyncio.wait({making})
-        finally:
-            self._has_taker = False
-        if making is not self._making:
-            return None  # it was dropped meanwhile
-        self._making = None
-        page = None if making.cancelled() or making.exception() else making.result()
-        return page if page is not None and not page.is_closed() else None
-
-    def drop(self) -> asyncio.Task[None] | None:
-        """Begin to close the window, if there is one."""
-        if (making := self._making) is None:
-            return None
-        self._making = None
-        closing = asyncio.create_task(_close(making))
-        self._closing.add(closing)
-        closing.add_done_callback(self._closing.discard)
-        return closing
-
-
-async def _close(making: "asyncio.Task[Page]") -> None:
-    with contextlib.suppress(Exception):  # it was never made, or its browser is gone
-        await bounded((await making).close())
-
-
 _BLANK: Final = "about:blank"
+_ANSWERS_WITHIN_S: Final = 2.0
 _RETRY_AFTER_S: Final = (3.0, 5.0)
 """After these many seconds, we ask for another window."""
 _MOST_ABANDONED: Final = 200
+
+
+class Target(NamedTuple):
+    """A page as Chromium lists it."""
+
+    target_id: str
+    title: str
+    url: str
+    opener_id: str | None
+    """The page that opened it, if the scripts of the two can reach each other."""
+
+
+def _target(info: dict[str, Any]) -> Target:  # Any: what Chromium answers
+    opener_id = info.get("openerId") if info["canAccessOpener"] else None
+    return Target(info["targetId"], info["title"], info["url"], opener_id)
+
+
+def _is_tool(url: str) -> bool:
+    return url.startswith("devtools:")
+
 
 OnForeign = Callable[[Page], None]
 OnPopup = Callable[[str, int], None]
@@ -187,6 +145,33 @@ class Windows:
             cdp = await self._connect(browser)
             await cdp.send(method, {**parameters, **self._of_context})
 
+    async def targets(self) -> "list[Target]":
+        """Return the pages of the context as Chromium lists them now, without those that we are opening."""
+        browser = self._context.browser
+        if browser is None:
+            return []
+        cdp = await self._connect(browser)
+        infos = (await cdp.send("Target.getTargets"))["targetInfos"]
+        found = [each for each in infos if each["type"] == "page" and self._is_ours(each)]
+        return [_target(each) for each in found if not self.is_opening(each["url"]) and not _is_tool(each["url"])]
+
+    async def find(self, target_id: str) -> Page | None:
+        """Return the page with Chromium's id; None if there is none. Pages at its address are asked first, and so no
+        more of them than needed."""
+        url = next((each.url for each in await self.targets() if each.target_id == target_id), None)
+        if url is None:
+            return None
+        for page in sorted(self._context.pages, key=lambda page: page.url != url):
+            with contextlib.suppress(TimeoutError):  # a tab that sleeps does not answer
+                async with asyncio.timeout(_ANSWERS_WITHIN_S):
+                    if await target_of(page) == target_id:
+                        return page
+        return None
+
+    def is_opening(self, url: str) -> bool:
+        """Say if a page with this address is one that we asked for."""
+        return url in self._expected or url in self._abandoned
+
     async def _connect(self, browser: Browser) -> CDPSession:
         """Connect once, before any page opens, so that the context of each window is known."""
         async with self._connecting:
@@ -194,7 +179,7 @@ class Windows:
                 cdp = await browser.new_browser_cdp_session()
                 await cdp.send("Target.setDiscoverTargets", {"discover": True})
                 await self._guard.guard(browser, ours=self._ours)
-                self._browser_context_id = own = await self._own_context_id()
+                self._browser_context_id = own = await self._own_context_id(cdp)
                 made = (await cdp.send("Target.getBrowserContexts"))["browserContextIds"]
                 self._of_context = {"browserContextId": own} if own in made else {}
                 cdp.on("Target.targetCreated", self._on_target_created)
@@ -203,9 +188,11 @@ class Windows:
                 self.cdp = cdp
             return self.cdp
 
-    async def _own_context_id(self) -> str | None:
-        """Return CDP's id of the context, read from a page of it; None for the default context."""
+    async def _own_context_id(self, cdp: CDPSession) -> str | None:
+        """Return CDP's id of the context. Chromium names that of its profile, and a page of it that of another."""
         pages = self._context.pages
+        if self._lasting and (own := (await cdp.send("Target.getBrowserContexts")).get("defaultBrowserContextId")):
+            return str(own)
         page = pages[0] if pages else await self._first_page()
         session = await self._context.new_cdp_session(page)
         try:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from browser_service.host.calls import CallRun
 from browser_service.host.pages.current_tab import CurrentTab
 from browser_service.host.pages.dialogs import Dialogs
-from browser_service.host.pages.privacy import check_private, check_shown
+from browser_service.host.pages.privacy import check_private, check_reach, check_shown
 from browser_service.host.sessions.profile import Profile
 from browser_service.host.stages.confinement import check_origins
 from browser_service.host.tabs.record import PageRecord
@@ -19,6 +19,7 @@ from shared.calls import Call
 from shared.errors import AffectsOthers, BrowseError, PageOwned, StaleRevision, field_details
 from shared.model import Json
 from shared.next_calls import next_call
+from shared.pages import ASK_FOR_TAB
 from shared.words import own_words
 
 _NAMED = 5
@@ -63,12 +64,14 @@ class Admission:
         check_origin(record, call, action, self.records())
         self.dialogs.check(record, call, action)
 
-    def admit_to_session(self, run: CallRun) -> None:
+    def admit_to_session(self, run: CallRun, *, keeps_tabs_private: bool) -> None:
         """Let a call on a session pass, or raise."""
         self.profile.check_free()
         if url := run.action.requested_url:
             self.policy.check(url)
         pages = [page for page in self.records() if page.session_id == run.call.session_id]
+        if keeps_tabs_private and not run.call.by_person:
+            check_reach(run.action, [page.url for page in pages if page.holder_id == run.call.client_id])
         check_shown(run.action, run.call, pages)
         check_others(run.action, run.call.client_id, pages)
 
@@ -86,6 +89,8 @@ def admit(page: PageRecord, call: Call, action: Action) -> Lease | None:
     """Let `call` pass or raise; an act takes the lease, or renews it. Returns the lease that it replaced, if any."""
     if page.life.over:
         raise page.closed_error()
+    if page.lent and not call.by_person:
+        _check_lent(page, action)
     if _is_let_in_by_person(page, call, action) or action.claim >= Claim.CLAIMS:
         check_preconditions(action, page)
         return None  # leases do not refuse these beforehand
@@ -203,6 +208,25 @@ def _check_person(page: PageRecord, action: Action) -> None:
             f'"{page.page_id}" was opened by a person.',
             hint=f"Close it only if they want it: {next_call('close_page', page_id=page.page_id, reason='...')}.",
             details={"context": {"pageId": page.page_id, "field": "reason"}},
+        )
+
+
+def _check_lent(page: PageRecord, action: Action) -> None:
+    """Raise PageOwned for what a person did not share with their tab: to close it, to act where agents only read, or to
+    give to others what one client got."""
+    acts = (action, *action.parts())
+    refused, hint = "", ASK_FOR_TAB
+    if any(each.closes for each in acts):
+        refused, hint = "only they close it", "Leave it as it is; it is theirs."
+    elif page.lent == "read" and any(each.effect is not Effect.READS and not each.asks_person for each in acts):
+        refused = "agents only read it"
+    elif page.lent_to and any(each.claim is Claim.CONCERNS for each in acts):
+        refused, hint = "it is shared with you alone", "It stays yours until they take it back."
+    if refused:
+        raise PageOwned(
+            f'"{page.page_id}" is a tab of a person\'s own browser, and {refused}. Nothing was done.',
+            hint=hint,
+            details={"context": {"pageId": page.page_id}},
         )
 
 

@@ -20,7 +20,7 @@ from shared.errors import BrowseError, PageNotFound, SessionNotFound
 from shared.events import HostEvent, NoticeGiven, PageChanged
 from shared.frames import Chooser, ShownDialog, ShownList
 from shared.next_calls import next_call
-from shared.pages import Access, PageState, Parked
+from shared.pages import ASK_FOR_TAB, Access, Lent, PageState, Parked
 from shared.userinfo import without_userinfo
 
 BLANK: Final = "about:blank"
@@ -73,6 +73,12 @@ class PageRecord:
     opener_id: str | None = None
     of_person: bool = False
     """True for a person's own tab, and for its popups."""
+    lent: Lent | None = None
+    """What agents may do with a tab that its person shares; None for all others."""
+    lent_to: str | None = None
+    """The client that the tab is for, if not all."""
+    taken_back: bool = False
+    """True once the person took the tab back."""
     shares_window: bool = False
     """True for a popup and for its opener: the two are tabs of one window."""
     target_id: str = ""
@@ -139,6 +145,8 @@ class PageRecord:
             opener_id=state.opener_id,
             of_person=state.of_person,
             awaits_tab=state.person is not None and state.person.kind == "tab",
+            lent=state.lent,
+            lent_to=state.lent_to,
             shares_window=state.opener_id is not None,
             target_id=state.target_id,
             life=Life.PARKED if state.parked is not None else Life.NEW,
@@ -158,6 +166,8 @@ class PageRecord:
             left_by=self.ownership.left_by,
             left_by_id=self.ownership.left_by_id,
             of_person=self.of_person,
+            lent=self.lent,
+            lent_to=self.lent_to,
             access=self.ownership.access,
             target_id=self.target_id,
             idle_ms=self.idle_ms,
@@ -212,9 +222,10 @@ class PageRecord:
         return self.private_from(client_id) or (self.person is not None and self.person.private)
 
     def popup_state(self) -> dict[str, object]:
-        """Return what a popup takes over from its opener: the holder, and what others may do with it."""
+        """Return what a popup takes over from its opener: the holder, and what it and others may do with it."""
         access: Access = self.ownership.access
-        return {"access": access, **(_lease_state(self.lease) if self.lease else {})}
+        lent = {"lent": self.lent, "lent_to": self.lent_to}
+        return {"access": access, **lent, **(_lease_state(self.lease) if self.lease else {})}
 
     def automatic_answer(self) -> DialogPolicy | None:
         """Return the holder's policy for dialogs; None if the holder, or a person who has the page, must answer."""
@@ -292,6 +303,8 @@ class PageRecord:
                 f'Page {self.page_id!r} was closed{when}, with its session "{self.session_id}".',
                 hint=f"{next_call('create_session')} makes one anew, which is logged in nowhere.",
             )
+        if self.taken_back:
+            return PageNotFound(f"The person took {self.page_id!r} back{when}.", hint=ASK_FOR_TAB)
         hint = self.opener_hint or f"Open a page of your own: {next_call('open_page')}."
         return PageNotFound(f"Page {self.page_id!r} was closed{when}.", hint=hint)
 

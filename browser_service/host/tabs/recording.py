@@ -195,6 +195,11 @@ class Recorder:
         await recording.begin(page)
         self._recording = recording
 
+    async def end(self, reason: str) -> None:
+        """End the recording, if one runs; its file stays for who began it."""
+        if self._recording is not None and self._recording.running:
+            await self._recording.end(reason)
+
     async def stop(self, call: Call) -> Json:
         """End the recording, unless it ended by itself, and return its file to the client that began it. Other clients
         get only a line about it."""

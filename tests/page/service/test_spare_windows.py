@@ -5,8 +5,8 @@ import asyncio
 import pytest
 from playwright.async_api import Error, Page
 
+from browser_service.host.sessions.spare_window import SpareWindow
 from browser_service.host.sessions.spare_windows import SpareWindows
-from browser_service.host.sessions.windows import SpareWindow
 from tests.support.listening import become
 from tests.support.service import Agent, RunningService
 from tests.support.site import Site

@@ -25,7 +25,7 @@ async def their_page(agent: Agent, url: str) -> str:
 async def test_no_page_reaches_the_port_by_which_the_browser_is_driven(
     start: StartService, persons: Persons, site: Site
 ) -> None:
-    service = await start(cdp_url=persons.url)
+    service = await start(attached_tabs="shared", cdp_url=persons.url)
     async with service.agent() as agent:
         await agent.call("goto", pageId="mine", url=site.page("/", FORM))
         for host in ("127.0.0.1", "localhost", "[::ffff:127.0.0.1]"):
@@ -49,7 +49,7 @@ async def test_popups_frames_and_links_lead_agents_nowhere_that_the_rules_forbid
     there = site.page("/there", "not for agents").replace("127.0.0.1", "localhost")
     frame = f'<iframe sandbox=allow-scripts srcdoc="<script>location=`{there}?frame`</script>"></iframe>'
     await persons.open(site.page("/", FORBIDDEN_THERE.format(there)))
-    service = await start(cdp_url=persons.url, url_blacklist=(there,))
+    service = await start(attached_tabs="shared", cdp_url=persons.url, url_blacklist=(there,))
     async with service.agent() as agent:
         await agent.call("goto", pageId="mine", url=site.page("/mine", FORBIDDEN_THERE.format(there) + frame))
         theirs = await their_page(agent, site.url("/"))
@@ -66,7 +66,7 @@ async def test_popups_frames_and_links_lead_agents_nowhere_that_the_rules_forbid
 async def test_the_middle_button_pastes_nothing_that_others_selected(
     start: StartService, windows: Persons, site: Site
 ) -> None:
-    service = await start(cdp_url=windows.url)
+    service = await start(attached_tabs="shared", cdp_url=windows.url)
     async with service.agent() as agent, service.agent() as other:
         await agent.call("goto", pageId="mine", url=site.page("/", FORM))
         await agent.call("share_page", pageId="mine", access="private")
@@ -84,7 +84,7 @@ async def test_a_printing_page_is_reported_and_can_be_left(
     start: StartService, windows: Persons, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tab, "_TITLE_WITHIN_S", 5.0)  # a machine may be busy
-    service = await start(cdp_url=windows.url)
+    service = await start(attached_tabs="shared", cdp_url=windows.url)
     async with service.agent() as agent:
         await agent.call("goto", pageId="p", url=site.page("/", "<button onclick='print()'>Print</button>"))
         await agent.error("click", pageId="p", selector="button", timeout=1_000)
@@ -97,7 +97,7 @@ async def test_downloads_kept_by_the_persons_browser_are_reported_and_in_an_own_
 ) -> None:
     site.page("/file", Answer("words", headers={"Content-Disposition": 'attachment; filename="told.txt"'}))
     url = site.page("/", "<a href=/file>get</a>")
-    service = await start(cdp_url=persons.url)
+    service = await start(attached_tabs="shared", cdp_url=persons.url)
     async with service.agent() as agent:
         await agent.call("goto", pageId="mine", url=url)
         told = (await agent.call("click", pageId="mine", selector="a"))["observed"]
@@ -111,7 +111,7 @@ async def test_even_its_user_closes_a_persons_tab_only_with_a_reason(
     start: StartService, persons: Persons, site: Site
 ) -> None:
     await persons.open(site.page("/", FORM))
-    service = await start(cdp_url=persons.url)
+    service = await start(attached_tabs="shared", cdp_url=persons.url)
     async with service.agent() as agent:
         await agent.call("goto", pageId="mine", url=site.page("/login", "in"))
         theirs = await their_page(agent, site.url("/"))
@@ -127,7 +127,7 @@ async def test_a_dialog_that_an_agents_act_opens_in_a_persons_tab_is_the_agents_
 ) -> None:
     alert = "<button onclick=\"alert('really?'); document.title = 'answered'\">b</button>"
     await persons.open(site.page("/", alert))
-    service = await start(cdp_url=persons.url)
+    service = await start(attached_tabs="shared", cdp_url=persons.url)
     async with service.agent() as agent:
         await agent.call("goto", pageId="mine", url=site.page("/mine", "mine"))
         theirs = await their_page(agent, site.url("/"))
@@ -145,7 +145,7 @@ async def test_the_owners_rules_cover_an_agents_requests_from_a_persons_tab(
     rules.write_text('[[rule]]\nname = "posts"\nmethods = ["POST"]\n')
     site.page("/paid", "paid")
     await persons.open(site.page("/", "<form action=/paid method=post><button>b</button></form>"))
-    service = await start(cdp_url=persons.url)
+    service = await start(attached_tabs="shared", cdp_url=persons.url)
     async with service.agent() as agent:
         await agent.call("goto", pageId="mine", url=site.page("/mine", "mine"))
         sent = await agent.call("click", pageId=await their_page(agent, site.url("/")), selector="button")

@@ -51,7 +51,7 @@ async def test_what_a_person_types_while_an_agent_acts_is_told_and_the_next_act_
     site.page("/key", "")
     hands = Hands(windows.display)
     await windows.open(site.page("/", FORM))
-    service = await start(cdp_url=windows.url)
+    service = await start(attached_tabs="shared", cdp_url=windows.url)
     async with service.agent() as agent:
         await agent.call("goto", pageId="mine", url=site.page("/mine", "mine"))
         await agent.call("close_page", pageId="mine")

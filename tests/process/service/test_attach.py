@@ -51,7 +51,7 @@ async def test_agents_work_in_the_persons_login_in_their_own_pages_besides_the_p
     start: StartService, persons: Persons, bank: Site
 ) -> None:
     await persons.open(bank.url("/login"))
-    service = await start(cdp_url=persons.url)
+    service = await start(attached_tabs="shared", cdp_url=persons.url)
     async with service.agent() as agent, service.agent() as other:
         await agent.call("goto", pageId="mine", url=bank.url("/"))
         await other.call("goto", pageId="yours", url=bank.url("/"))
@@ -66,13 +66,15 @@ async def test_when_the_service_stops_the_persons_browser_and_tabs_stay_and_ours
     await persons.open(bank.url("/login"))
     before = await persons.tabs()
     async with contextlib.AsyncExitStack() as stack:
-        service = await stack.enter_async_context(running_service(settings_for(tmp_path / "data", cdp_url=persons.url)))
+        service = await stack.enter_async_context(
+            running_service(settings_for(tmp_path / "data", attached_tabs="shared", cdp_url=persons.url))
+        )
         agent = await stack.enter_async_context(service.agent(client_id="chat"))
         await agent.call("goto", pageId="mine", url=bank.url("/"))
         assert bank.url("/") in await persons.tabs()
     assert persons.runs
     assert await persons.tabs() == before
-    service = await start(cdp_url=persons.url)
+    service = await start(attached_tabs="shared", cdp_url=persons.url)
     async with service.agent(client_id="chat") as agent:
         assert await who(agent, "mine") == "signed in", "it comes back under its pageId"
 
@@ -80,7 +82,7 @@ async def test_when_the_service_stops_the_persons_browser_and_tabs_stay_and_ours
 async def test_the_next_call_restores_a_lost_connection_and_finds_its_pages_unchanged(
     start: StartService, persons: Persons, bank: Site
 ) -> None:
-    service = await start(cdp_url=persons.url)
+    service = await start(attached_tabs="shared", cdp_url=persons.url)
     async with service.agent() as agent:
         await agent.call("goto", pageId="mine", url=bank.url("/"))
         await agent.call("fill", pageId="mine", selector="#a", value="typed")
@@ -98,7 +100,7 @@ async def test_the_error_says_that_nothing_listens_and_later_the_same_call_works
 ) -> None:
     url, port = persons.url, persons.port
     persons.end()
-    service = await start(cdp_url=url)
+    service = await start(attached_tabs="shared", cdp_url=url)
     async with service.agent() as agent:
         error = await agent.error("goto", pageId="mine", url=bank.url("/"))
         assert error["code"] == "BROWSER_LAUNCH_FAILED"
@@ -117,7 +119,7 @@ async def test_a_persons_tab_can_be_used_by_an_agent_but_not_where_the_policy_en
 ) -> None:
     await persons.open(bank.url("/"))
     await persons.open(bank.url("/").replace("127.0.0.1", "localhost"))
-    service = await start(cdp_url=persons.url, url_whitelist=("127.0.0.1",))
+    service = await start(attached_tabs="shared", cdp_url=persons.url, url_whitelist=("127.0.0.1",))
     async with service.agent() as agent:
         await agent.call("goto", pageId="mine", url=bank.url("/"))
         pages = {page["url"]: page["pageId"] for page in await people(agent)}
@@ -135,7 +137,7 @@ async def test_nothing_of_the_persons_browser_is_written_down(
     start: StartService, persons: Persons, bank: Site
 ) -> None:
     await persons.open(bank.url("/login"))
-    service = await start(cdp_url=persons.url)
+    service = await start(attached_tabs="shared", cdp_url=persons.url)
     async with service.agent() as agent:
         await agent.call("goto", pageId="mine", url=bank.url("/"))
         await agent.call("fill", pageId="mine", selector="#a", value="x")
@@ -146,7 +148,7 @@ async def test_nothing_of_the_persons_browser_is_written_down(
 
 async def test_doctor_says_whether_there_is_a_browser_to_attach_to(persons: Persons, tmp_path: Path) -> None:
     def settings() -> Settings:
-        return settings_for(tmp_path / "data", cdp_url=persons.url)
+        return settings_for(tmp_path / "data", attached_tabs="shared", cdp_url=persons.url)
 
     (check,) = await check_browser(settings())
     assert (check.ok, check.found.partition(" to ")[0]) == (True, "attached")

@@ -1,0 +1,210 @@
+"""The tabs of a person in their own browser, of which agents know only those that the person shares."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from browser_service.host.calls import RunningCalls
+from browser_service.host.events import EventLog
+from browser_service.host.pages.entry import PageEntry
+from browser_service.host.pages.registry import PageRegistry
+from browser_service.host.pages.room import Room
+from browser_service.host.sessions.session import SessionEntry
+from browser_service.host.sessions.windows import Target
+from browser_service.security.urls import UrlPolicy
+from shared.actions.traits import Effect
+from shared.attached import PersonTab, TabShare
+from shared.calls import ClientRef
+from shared.errors import BrowserCrashed, Forbidden, InvalidRequest, PageNotFound, ResourceExhausted, TimedOut
+from shared.events import PageOpened
+from shared.pages import PageState
+from shared.quoting import quoted
+
+_ADOPTED_WITHIN_S: Final = 10
+_TITLE: Final = 60
+
+
+@dataclass(eq=False)
+class PersonTabs:
+    """The tabs of the attached browser that no agent opened. Nothing is kept of one that is not shared: the browser is
+    asked each time that its owner looks."""
+
+    pages: dict[str, PageEntry]
+    sessions: dict[str, SessionEntry]
+    registry: PageRegistry
+    room: Room
+    policy: UrlPolicy
+    running: RunningCalls
+    log: EventLog
+    cancel: Callable[[str], Awaitable[None]]
+    """The function that stops a call."""
+
+    def count_unshared(self) -> int:
+        """Return how many tabs no agent knows of; 0 while no browser is attached. It costs no message."""
+        session = self._session()
+        if session is None or session.opened is None or not session.live or (windows := session.windows) is None:
+            return 0
+        known = {entry.tab.page for entry in self.pages.values() if entry.tab is not None}
+        return sum(page not in known and not windows.is_opening(page.url) for page in session.opened.pages)
+
+    async def tabs(self) -> list[PersonTab]:
+        """Return the person's tabs, shared or not; none while no browser is attached."""
+        shown = (self._shown(target) for target in await self._targets())
+        return [tab for tab in shown if tab is not None]
+
+    async def share(self, share: TabShare) -> PageState:
+        """Make a page of a tab. One that is shared already gets the new access."""
+        session = self._session()
+        if session is None:
+            raise InvalidRequest("No browser of yours is attached to.", hint="browse-together attach chrome")
+        await session.context()
+        family = _family(share.tab_id, await self._targets())
+        if not family:
+            raise PageNotFound(f"There is no tab {share.tab_id!r} now.", hint="browse-together tabs")
+        self._check_linked(family, share)
+        states = {each.target_id: await self._share_one(session, each, share) for each in family}
+        self._answer(share, states[share.tab_id])
+        return states[share.tab_id]
+
+    async def unshare(self, tab_id: str) -> list[PageState]:
+        """Take a tab from all agents at once, with those whose scripts can reach it, and leave them as they are.
+        Returns the pages that they were."""
+        family = {tab_id, *(each.target_id for each in _family(tab_id, await self._targets()))}
+        taken = [entry for each in family if (entry := self._entry(each)) is not None and entry.record.lent]
+        pages = [entry.record.state() for entry in taken]
+        await asyncio.gather(*map(self._take_back, taken))
+        return pages
+
+    # --- inside --------------------------------------------------------------------------------------------------
+
+    def _session(self) -> SessionEntry | None:
+        return next((session for session in self.sessions.values() if session.attached), None)
+
+    async def _targets(self) -> list[Target]:
+        session = self._session()
+        windows = await session.current_windows() if session is not None else None
+        return await windows.targets() if windows is not None else []
+
+    def _entry(self, target_id: str) -> PageEntry | None:
+        return next((entry for entry in self.pages.values() if entry.record.target_id == target_id), None)
+
+    def _shown(self, target: Target) -> PersonTab | None:
+        """Describe a tab for its owner; None for an agent's own window."""
+        tab = PersonTab(tab_id=target.target_id, title=target.title, url=target.url)
+        if (entry := self._entry(target.target_id)) is None:
+            return tab
+        record = entry.record
+        if not record.of_person:
+            return None
+        label = record.lease.label if record.lent_to and record.lease is not None else None
+        return tab.model_copy(update={"page_id": record.page_id, "access": record.lent or "act", "with_label": label})
+
+    def _check_linked(self, family: Iterable[Target], share: TabShare) -> None:
+        """Raise InvalidRequest if a tab that is not shared could be reached by scripts of the one that is to be."""
+        others = [each for each in family if each.target_id != share.tab_id and self._entry(each.target_id) is None]
+        if others and not share.linked:
+            named = ", ".join(quoted(each.title or each.url, _TITLE) for each in others)
+            raise InvalidRequest(
+                f"Scripts of this tab can reach another that you do not share: {named}. Nothing was shared.",
+                hint="Share them together (--linked), or open its address in a new tab and share that.",
+            )
+
+    async def _share_one(self, session: SessionEntry, target: Target, share: TabShare) -> PageState:
+        self.policy.check(target.url)
+        entry = self._entry(target.target_id)
+        if entry is not None and not entry.record.of_person:
+            raise Forbidden(f"{entry.page_id} is an agent's own window.", hint="browse-together tabs")
+        if entry is None:
+            entry = await self._adopt(session, target, share)
+        else:
+            _lend(entry, share)
+            await self._end_acts(entry, share)
+        if share.client_id is not None:
+            to_read = ", to read" if share.access == "read" else ""
+            entry.tell(share.client_id, f"The person shares {entry.page_id} with you{to_read}.")
+        entry.record.tell_changed()
+        return entry.record.state()
+
+    async def _end_acts(self, entry: PageEntry, share: TabShare) -> None:
+        """End the acts on a shared tab that its new access does not allow."""
+        for run in self.running.on_page(entry.page_id):
+            others = share.client_id not in {None, run.call.client_id}
+            if run.action.effect is not Effect.READS and (share.access == "read" or others):
+                await self.cancel(run.call.call_id)
+
+    async def _adopt(self, session: SessionEntry, target: Target, share: TabShare) -> PageEntry:
+        """Make an entry for a tab, which agents learn of once all is known of it."""
+        await self.room.make(session.session_id, None)
+        if most := self.room.reached_limit(session.session_id):
+            raise ResourceExhausted(f"{most} pages are open, which is the limit.", hint="Close some of the agents'.")
+        windows = await session.current_windows()
+        page = await windows.find(target.target_id) if windows is not None else None
+        if page is None:
+            raise PageNotFound(f"The tab {target.target_id!r} is closed, or asleep.", hint="Look at it, then repeat.")
+        awaited = self._awaited(share) if target.target_id == share.tab_id else None
+        state = PageState(
+            page_id=self.registry.free_id(session.session_id), session_id=session.session_id, of_person=True
+        )
+        entry = awaited or self.registry.add(state, session)
+        _lend(entry, share)  # before anything of it is known
+        try:
+            async with asyncio.timeout(_ADOPTED_WITHIN_S):
+                await entry.adopt(page)
+        except (BrowserCrashed, TimeoutError) as error:
+            await entry.give_back()
+            self.registry.forget(entry.record)
+            raise TimedOut("The tab did not answer; it is not shared.", hint="Look at it, then repeat.") from error
+        entry.record.awaits_tab = False
+        await entry.titles.read()
+        self.log.emit(PageOpened(page=entry.record.state()))
+        return entry
+
+    def _awaited(self, share: TabShare) -> PageEntry | None:
+        """Return the page that only stands for the tab that was asked for; None if the share answers no request."""
+        for entry in self.pages.values():
+            person = entry.record.person
+            if share.request_id and person is not None and person.question.request_id == share.request_id:
+                return entry
+        return None
+
+    def _answer(self, share: TabShare, page: PageState) -> None:
+        """End the request that the share answers."""
+        entry = self._awaited(share)
+        if entry is not None and entry.record.person is not None:
+            self.registry.people.give_tab(entry.record.person, page.page_id)
+
+    async def _take_back(self, entry: PageEntry) -> None:
+        record = entry.record
+        holder, record.taken_back = record.holder_id, True
+        self.registry.forget(record)
+        for run in self.running.on_page(record.page_id):
+            run.stopped_by = "the person"
+            await self.cancel(run.call.call_id)
+        await entry.give_back()
+        if holder:
+            entry.tell(holder, f"The person took {record.page_id} back.")
+
+
+def _lend(entry: PageEntry, share: TabShare) -> None:
+    """Note what a person shares, and with whom."""
+    record, ownership = entry.record, entry.record.ownership
+    record.lent, record.lent_to = share.access, share.client_id
+    if share.client_id is not None:
+        if record.holder_id != share.client_id:
+            ownership.give(ClientRef(client_id=share.client_id, label=share.label))
+        ownership.share("private")
+    elif ownership.private:
+        ownership.free()
+
+
+def _family(target_id: str, targets: Iterable[Target]) -> list[Target]:
+    """Return a tab with all that its scripts can reach, by who opened whom."""
+    targets = [*targets]
+    family, before = {target_id}, 0
+    while before != len(family):
+        before = len(family)
+        for each in targets:
+            if each.opener_id and (each.target_id in family or each.opener_id in family):
+                family |= {each.target_id, each.opener_id}
+    return [each for each in targets if each.target_id in family]
