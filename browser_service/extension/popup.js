@@ -38,10 +38,10 @@ function parts(state, target, page, refusal) {
 
 function whose(state, page) {
   const owner = page && state.agents.find(({ to }) => to === page.owner);
-  const may = page?.access === "read" ? "reads this tab" : "has this tab";
+  const may = page?.readOnly ? "reads this tab" : "has this tab";
   if (!page) return el("section", {}, el("p", { className: "owner" }, "Yours"), el("p", { className: "quiet" }, state.browser.words));
   if (page.held) return el("section", {}, el("p", { className: "owner" }, "In your hands"), el("p", { className: "quiet" }, `Agents are kept out of ${page.pageId}. Give it back on the wall, or share it anew.`));
-  if (!owner) return el("section", {}, el("p", { className: "owner" }, "Shared with all agents"), el("p", { className: "quiet" }, `They call it ${page.pageId}${page.access === "read" ? ", and may only read it" : ""}.`));
+  if (!owner) return el("section", {}, el("p", { className: "owner" }, "Shared with all agents"), el("p", { className: "quiet" }, `They call it ${page.pageId}${page.readOnly ? ", and may only read it" : ""}.`));
   return el("section", {}, el("p", { className: "owner", colour: owner.colour }, owner.label), el("p", { className: "quiet" }, `${may}, as ${page.pageId}.`));
 }
 
@@ -61,7 +61,7 @@ function acts(state, target, page) {
       !page?.agents && el("button", { type: "button", onclick: share("*") }, "All agents")),
     !page?.agents && el("label", {}, only, "They may only read it"),
     page && el("div", { className: "buttons" },
-      el("button", { type: "button", onclick: ask({ type: "move", to: "" }) }, "Take back"),
+      !page.agents && el("button", { type: "button", onclick: ask({ type: "move", to: "" }) }, "Take back"),
       !page.held && page.owner && el("button", { type: "button", className: "danger", onclick: ask({ type: "stop" }) }, "Stop")));
 }
 

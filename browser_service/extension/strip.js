@@ -82,8 +82,8 @@ export class Strip {
     this.#place(tabId, tab.groupId);
     const target = this.#targetOf.get(tabId);
     if (target && was !== to) {
-      await this.move(target, to ?? "");
-      await this.#arrange(); // back to where it belongs, if it was refused
+      const refusal = await this.move(target, to ?? "");
+      if (refusal) await this.#arrange(); // back to where it belongs
     }
   }
 
@@ -106,7 +106,8 @@ export class Strip {
   async #join(tab, agent) {
     const here = await chrome.tabGroups.query({ windowId: tab.windowId });
     const group = here.find(({ id }) => this.#groups.get(id) === agent.to);
-    const groupId = await chrome.tabs.group({ tabIds: [tab.id], ...(group && { groupId: group.id }) });
+    const where = group ? { groupId: group.id } : { createProperties: { windowId: tab.windowId } };
+    const groupId = await chrome.tabs.group({ tabIds: [tab.id], ...where });
     if (group) return;
     this.#groups.set(groupId, agent.to);
     await chrome.tabGroups.update(groupId, { title: agent.label, color: agent.colour });

@@ -167,6 +167,7 @@ class _Extension:
     viewer: Viewer
     _targets: frozenset[str] = frozenset()
     _told: Json | None = None
+    _told_at: float = 0.0
     _changed: asyncio.Event = field(default_factory=asyncio.Event)
     _asked: asyncio.Queue[Move | Stop] = field(default_factory=lambda: asyncio.Queue(20))
 
@@ -199,22 +200,26 @@ class _Extension:
                     raise InvalidRequest("An extension says hello once.")
 
     async def _tell(self) -> None:
-        sent_at = 0.0
         while True:
             self._changed.clear()
             self.parts.pairing.check(self.token_id)
-            state, now = await self._state(), time.monotonic()
-            if state != self._told or now - sent_at >= _AWAKE_S:
-                self._told, sent_at = state, now
-                await _send(self.websocket, state)
+            await self._tell_state()
             await wait_until(self._changed.is_set, self._changed, _LOOK_S)
             await asyncio.sleep(_ROUND_S)
+
+    async def _tell_state(self) -> None:
+        state, now = await self._state(), time.monotonic()
+        if state != self._told or now - self._told_at >= _AWAKE_S:
+            self._told, self._told_at = state, now
+            await _send(self.websocket, state)
 
     async def _act(self) -> None:
         while True:
             message = await self._asked.get()
             try:
                 await (self._move(message) if isinstance(message, Move) else self._stop(message.target))
+                await self.parts.feeds.drain()
+                await self._tell_state()  # else the tab would be put back until the next one
                 said: Json = {"type": "done"}
             except BrowseError as error:
                 said = {"type": "refused", "reason": error.message, "hint": error.advice or ""}
@@ -252,12 +257,13 @@ class _Extension:
         ]
 
     def _tab(self, page: PageState) -> Json:
+        """Describe the page in a tab. In the person's own hands it is in no agent's group."""
+        held = page.person is not None and page.person.is_hold
         return {
             "pageId": page.page_id,
-            "owner": handle_of(page.holder_id) if page.holder_id else None,
+            "owner": handle_of(page.holder_id) if page.holder_id and not held else None,
             "agents": not page.of_person,
-            "access": page.access,
-            "held": page.person.kind if page.person is not None else None,
+            "held": held,
         }
 
     def _request(self, page: PageState) -> Json:

@@ -19,7 +19,7 @@ from tests.support.screen import screen
 class Persons:
     """A person's browser: an ordinary one that accepts whoever attaches to it."""
 
-    def __init__(self, profile: Path, port: int = 0, display: str | None = None) -> None:
+    def __init__(self, profile: Path, port: int = 0, display: str | None = None, extension: Path | None = None) -> None:
         executable = installed_browser()
         assert executable is not None
         self.display = display or ""
@@ -32,6 +32,7 @@ class Persons:
             [
                 executable,
                 *([] if display else ["--headless"]),
+                *([f"--load-extension={extension}"] if extension else []),
                 "--no-sandbox",
                 "--no-first-run",
                 f"--remote-debugging-port={port}",

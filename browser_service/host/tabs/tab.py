@@ -160,6 +160,7 @@ class Tab:
         cdp, self.target_id = await guard(self.page, documents, self.sign_in)
         if cdp is not None:
             self.cdp = cdp
+            await cdp.send("Emulation.setFocusEmulationEnabled", {"enabled": True})  # else it rests behind other tabs
             self.observer.late.note_by(cdp)
 
     @property

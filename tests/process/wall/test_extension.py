@@ -1,0 +1,149 @@
+"""Tests the extension in a person's browser with windows: groups in the tab strip, and tabs given by dragging."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from playwright.async_api import BrowserContext, Worker, async_playwright
+
+import browser_service
+from shared.wire import EXTENSION_ORIGIN
+from tests.support.extension import pairing_link
+from tests.support.json import AnyJson
+from tests.support.listening import PATIENCE_S, connected, listening, present
+from tests.support.persons import Persons
+from tests.support.screen import screen
+from tests.support.service import Agent, RunningService
+from tests.support.site import Site
+
+pytestmark = pytest.mark.anyio
+
+_FOLDER = Path(browser_service.__file__).parent / "extension"
+_STRIP = """async () => {
+  const named = new Map((await chrome.tabGroups.query({})).map(({ id, title, color }) => [id, [title, color]]));
+  const pages = (await chrome.debugger.getTargets()).filter(({ type, tabId }) => type === "page" && tabId);
+  const tabs = await Promise.all(pages.map(async ({ tabId, url }) => [url, await chrome.tabs.get(tabId)]));
+  const shown = ({ id, groupId }) => ({ id, groupId, group: named.get(groupId) ?? null });
+  return tabs.map(([url, tab]) => [new URL(url).pathname, shown(tab)]);
+}"""
+
+_DRAG = """async ([id, groupId]) => {
+  await (groupId ? chrome.tabs.group({ tabIds: [id], groupId }) : chrome.tabs.ungroup(id));
+  await chrome.tabs.update(id, { active: true }); // as one that is dragged is
+}"""
+
+
+@dataclass
+class Strip:
+    """The tab strip, as the extension's own interfaces tell and change it."""
+
+    worker: Worker
+
+    async def tabs(self) -> dict[str, dict[str, AnyJson]]:
+        """Return each tab by its path: its id, its groupId, and its group's name and colour."""
+        return dict(await self.worker.evaluate(_STRIP))
+
+    async def group(self, path: str) -> list[str] | None:
+        """Return the name and colour of the group that a tab is in."""
+        group: list[str] | None = (await self.tabs())[path]["group"]
+        return group
+
+    async def drag(self, path: str, beside: str | None) -> None:
+        """Move a tab into the group of another, or out of its own."""
+        tabs = await self.tabs()
+        tab, group = tabs[path]["id"], tabs[beside]["groupId"] if beside else None
+        await self.worker.evaluate(_DRAG, [tab, group])
+
+    async def badge(self) -> str:
+        return str(await self.worker.evaluate("chrome.action.getBadgeText({})"))
+
+
+async def become(look: Callable[[], Awaitable[object]], expected: object) -> None:
+    """Wait until a look finds what is expected; nothing tells when."""
+    async with asyncio.timeout(PATIENCE_S):
+        while await look() != expected:  # noqa: ASYNC110 - what is waited for tells nobody
+            await asyncio.sleep(0.05)  # between two looks
+
+
+@pytest.fixture
+async def persons(tmp_path: Path) -> AsyncIterator[Persons]:
+    with screen() as display:
+        browser = Persons(tmp_path / "persons", display=display, extension=_FOLDER)
+        try:
+            await browser.ready()
+            yield browser
+        finally:
+            browser.end()
+
+
+@pytest.fixture
+async def running(tmp_path: Path, persons: Persons) -> AsyncIterator[RunningService]:
+    async with listening(tmp_path / "data", cdp_url=persons.url) as service:
+        yield service
+
+
+@pytest.fixture
+async def own(persons: Persons) -> AsyncIterator[BrowserContext]:
+    """Return the person's browser as no service sees it."""
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.connect_over_cdp(persons.url, no_defaults=True)
+        yield browser.contexts[0]
+        await browser.close()
+
+
+async def loaded(running: RunningService, context: BrowserContext) -> Strip:
+    """Pair the extension by its link, as a person opens it."""
+    link = (await pairing_link(running)).json()["result"]["url"]
+    page = await context.new_page()
+    await page.goto(link)
+    await page.get_by_role("heading", name="Paired", exact=True).wait_for()
+    assert page.url == f"{EXTENSION_ORIGIN}/pair.html", "the code is no longer in the address"
+    (worker,) = context.service_workers
+    return Strip(worker)
+
+
+async def outcome(agent: Agent, page_id: str) -> str:
+    """Return the code with which a click is refused; empty if it is done."""
+    reply = (await agent.reply("click", pageId=page_id, selector="button")).json()
+    return "" if reply["success"] else str(reply["error"]["code"])
+
+
+async def test_each_agents_tabs_stand_in_its_group_and_dragging_them_gives_them_to_others(
+    running: RunningService, own: BrowserContext, site: Site
+) -> None:
+    async with (
+        connected(running, "c-1", "Claude") as claude,
+        connected(running, "c-2", "Codex") as codex,
+        present(running, claude),
+        present(running, codex),
+    ):
+        for agent, name in ((claude, "mine"), (codex, "yours")):
+            url = site.page(f"/{name}", f"<title>{name}</title><button>b</button>")
+            await agent.call("goto", pageId=name, url=url)
+        strip = await loaded(running, own)
+        first, second = (running.parts.colours.known(each) for each in ("c-1", "c-2"))
+        assert first != second
+        await become(lambda: strip.group("/mine"), ["Claude", first])
+        await become(lambda: strip.group("/yours"), ["Codex", second])
+
+        await strip.drag("/mine", beside="/yours")
+        await become(lambda: outcome(codex, "mine"), "")
+        assert await outcome(claude, "mine") == "PAGE_OWNED"
+        assert await strip.group("/mine") == ["Codex", second]
+
+        await strip.drag("/yours", beside=None)
+        await become(lambda: outcome(codex, "yours"), "HUMAN_IN_CONTROL")
+        await strip.drag("/yours", beside="/mine")
+        await become(lambda: outcome(codex, "yours"), "")
+        assert await outcome(codex, "mine") == "", "it works behind the other tab"
+
+        await codex.call("hand_over_page", pageId="mine", to="Claude")
+        await become(lambda: strip.group("/mine"), ["Claude", first])
+
+        await become(strip.badge, "")
+        asked = await codex.call("request_human", pageId="yours", kind="other", message="Help.", timeout=1)
+        await become(strip.badge, "1")
+        await codex.call("request_human", pageId="yours", requestId=asked["requestId"], withdraw=True)
+        await become(strip.badge, "")
