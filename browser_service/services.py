@@ -14,6 +14,8 @@ from browser_service.clients.notifications import Notifier
 from browser_service.clients.presence import Clients
 from browser_service.clients.tokens import Tokens
 from browser_service.clients.work import Work
+from browser_service.flows.desk import FlowDesk
+from browser_service.flows.files import FlowFiles
 from browser_service.host.host import LocalHost
 from browser_service.host.seam import HostLimits, SessionHost
 from browser_service.host.sessions.options import LaunchOptions
@@ -148,6 +150,7 @@ class Services:
         self.activity = Activity(ActivityTable(self.journal), ThumbnailTable(self.journal), self.directory)
         self.colours = Colours(ColourTable(self.journal), self._there)
         self.downloads = Downloads(self.journal)
+        self.flows = FlowDesk(FlowFiles(settings.flows_dir), self.activity)
         self.revoked = Revocations(self.journal)
         self.tokens = Tokens(TokenTable(self.journal), self.secret, self.revoked)
         self.vault = SessionVault(self.journal, self.seal, self.storage.report)
@@ -207,7 +210,7 @@ class Services:
         self.guard = CrossOriginGuard(directory, self.downloads.urls_of)
         front = FrontParts(
             *(host, directory, clients, Addressing(directory), self.policy, self.quotas, self.origins, self.guard),
-            *(feeds, ledger, host_calls, self.lifecycle, self.work, self.downloads, count_unshared, owner_asks),
+            *(feeds, ledger, host_calls, self.lifecycle, self.work, self.downloads, self.flows, count_unshared, owner_asks),
         )
         self.dispatcher = Dispatcher(front, handlers_of(Scope.SERVICE))
         self.reads = Reads(front, self.secrets, artifacts)

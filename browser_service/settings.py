@@ -15,7 +15,7 @@ from browser_service.security.url_rules import MOST_RULES, url_rule
 from browser_service.tuning import Tuning
 from client import caller
 from client.common_settings import AbsolutePath, ListeningSettings, ProcessSettings
-from shared.data_files import OUTPUT, PROFILE
+from shared.data_files import FLOWS, OUTPUT, PROFILE
 from shared.loopback import is_loopback, reachable
 from shared.variables import unprotected
 from shared.wire import DEFAULT_PORT
@@ -69,6 +69,11 @@ class Settings(ListeningSettings, ProcessSettings):
         default_factory=lambda given: given["data_dir"] / OUTPUT,
         description="Where calls put their files: pictures, prints, downloads. By default `output` in the data "
         "directory.",
+    )
+    flows_dir: AbsolutePath = Field(
+        default_factory=lambda given: given["data_dir"] / FLOWS,
+        description="Where flows are kept, a file each; it may be under version control. By default `flows` in the "
+        "data directory.",
     )
     browser_type: Literal["chromium", "firefox", "webkit"] = Field(
         default="chromium", validation_alias=_bare("BROWSER_TYPE"), description="Engine of the shared browser."

@@ -156,6 +156,10 @@ class Outcome(Model):
     read_at: list[str] = Field(default=[], description="URLs that a guarded chat may have read by it.")
     suspended: bool = Field(default=False, description="A dialog keeps the call from its end, which will be told.")
     undo: list[Undoable] = Field(default=[], repr=False, description="What of it can be taken back, in order.")
+    targets: dict[str, list[str]] = Field(
+        default={}, description="How the elements that it named are found again, the most lasting selector first."
+    )
+    came: list[str] = Field(default=[], description="What appeared by it: messages and dialogs of the page.")
     waited_ms: int | None = Field(default=None, description="How long it waited for its turn; none if it took none.")
     as_of: AsOf | None = Field(default=None, description="When its host gave it; none if no host did.")
 
@@ -238,6 +242,9 @@ class ActivityRecord(Model):
     url_before: str | None = None
     url_after: str | None = Field(default=None, description="Where the page was afterwards, if elsewhere.")
     requests: list[Json] = Field(default=[], description="Those that change things: method, url, status.")
+    via: str | None = Field(default=None, description="The step of a flow that it was.")
+    targets: dict[str, list[str]] | None = Field(default=None, description="For flows: how its elements are found.")
+    came: list[str] | None = Field(default=None, description="For flows: what appeared by it.")
     outcome: str = Field(description="ok, or the code of the error.")
     duration_ms: int
     call_id: str

@@ -51,6 +51,7 @@ CATEGORIES: Final = (
     "calls",
     "undoing",
     "activity",
+    "flows",
     "help",
     "states",
     "seven",

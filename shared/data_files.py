@@ -17,6 +17,7 @@ GATEWAY_KEYS: Final = "mcp-keys"
 PROFILE: Final = "profile"
 ARTIFACTS: Final = "artifacts"
 OUTPUT: Final = "output"
+FLOWS: Final = "flows"
 DRIVER_CACHE: Final = "driver-cache"
 RAY_HOSTS: Final = "ray"
 """The data directories of hosts that Ray has started."""
@@ -39,7 +40,8 @@ MADE: Final = (
         GATEWAY_KEYS,
         HOST_ID_FILE,
     ),
-    *(ARTIFACTS, OUTPUT, DRIVER_CACHE, RAY_HOSTS, EXTENSION_FOLDER, EXTENSION_FILE, LINK_FILES, f"*{SET_ASIDE}*"),
+    *(ARTIFACTS, OUTPUT, FLOWS, DRIVER_CACHE, RAY_HOSTS, EXTENSION_FOLDER, EXTENSION_FILE, LINK_FILES),
+    f"*{SET_ASIDE}*",
     *(f".{name}.*" for name in (SECRET_FILE, SECRETS_FILE, HOST_ID_FILE, INSTANCE_FILE)),  # as named by `draft_of`
 )
 """Only these names are removed, because a person's own files may be there too."""

@@ -14,6 +14,7 @@ BrowseError
 │   │   ├── RequestNotFound                                 404
 │   │   ├── StateNotFound                                   404
 │   │   ├── ArtifactNotFound                                404
+│   │   ├── FlowNotFound                                    404
 │   │   └── NotInstalled                                    424
 │   ├── ValidationFailed          VALIDATION_ERROR          422
 │   ├── InvalidSelector           INVALID_SELECTOR          400
@@ -31,6 +32,7 @@ BrowseError
 │   ├── DialogOpen                DIALOG_OPEN               409
 │   ├── AffectsOthers             AFFECTS_OTHERS            409
 │   ├── CannotUndo                CANNOT_UNDO               409
+│   ├── FlowStopped               FLOW_STOPPED              409
 │   ├── HumanInControl            HUMAN_IN_CONTROL          423
 │   ├── LoginRequired             LOGIN_REQUIRED            409
 │   ├── SessionNotFound           SESSION_NOT_FOUND         404
@@ -201,6 +203,13 @@ class ArtifactNotFound(InvalidRequest):
     nothing_happened = True
 
 
+class FlowNotFound(InvalidRequest):
+    """Raised when no flow has that name, or no stopped run of it is yours."""
+
+    status = 404
+    nothing_happened = True
+
+
 class NotInstalled(InvalidRequest):
     """Raised when the call needs an optional package that is not installed where the service runs."""
 
@@ -319,6 +328,12 @@ class CannotUndo(BrowseError):
 
     status = 409
     hint = f"See what can be undone: {next_call('undo', list=True)}."
+
+
+class FlowStopped(BrowseError):
+    """Raised when a step of a flow finds its page other than it was: what is left was not done."""
+
+    status = 409
 
 
 class HumanInControl(BrowseError):

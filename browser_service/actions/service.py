@@ -3,7 +3,7 @@
 from browser_service.observability.search import search
 from browser_service.spine.ports import ServiceContext
 from shared import help_text
-from shared.actions import activity, calls, files, pages, sessions, seven, undoing, work
+from shared.actions import activity, calls, files, flows, pages, sessions, seven, undoing, work
 from shared.actions import help as asking
 from shared.model import Json
 
@@ -86,6 +86,22 @@ async def get_call(service: ServiceContext, action: calls.GetCall) -> Json:
 
 async def cancel_call(service: ServiceContext, action: calls.CancelCall) -> Json:
     return await service.cancel_call(action.call_id)
+
+
+async def save_flow(service: ServiceContext, action: flows.SaveFlow) -> Json:
+    return await service.flows.save(service.caller, action)
+
+
+async def run_flow(service: ServiceContext, action: flows.RunFlow) -> Json:
+    return await service.flows.run(service.caller, action, service.ports_of_flows)
+
+
+async def mend_flow(service: ServiceContext, action: flows.MendFlow) -> Json:
+    return await service.flows.mend(service.caller, action, service.ports_of_flows)
+
+
+async def list_flows(service: ServiceContext, action: flows.ListFlows) -> Json:
+    return await service.flows.listed(action)
 
 
 async def get_activity(service: ServiceContext, action: activity.GetActivity) -> Json:

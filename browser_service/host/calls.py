@@ -68,6 +68,10 @@ class CallRun:
     requests: list[Json] = field(default_factory=list)
     read_at: set[str] = field(default_factory=set)
     """The URLs that the reply may tell of, those of the parts included."""
+    targets: dict[str, list[str]] = field(default_factory=dict)
+    """Lasting selectors of the elements that the call and its parts named, by the selectors that it gave."""
+    came: list[str] = field(default_factory=list)
+    """What appeared by it that a page announces: a message, a dialog."""
     part_results: list[Json] = field(default_factory=list)
     part_index: int | None = None
     undo: list[Undoable] = field(default_factory=list)

@@ -5,7 +5,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import cast
+from typing import Final, cast
 
 import structlog
 
@@ -45,6 +45,8 @@ from shared.errors import BrowseError, BrowserCrashed, ErrorBody, PageOwned, Ses
 from shared.events import CallEnded, CallMoved
 from shared.model import Json
 
+_MOST_TARGETS: Final = 120
+_MOST_CAME: Final = 5
 _log = structlog.get_logger(__name__)
 
 
@@ -272,6 +274,7 @@ class Pipeline:
             outcome.page = page.state()
         outcome.url_before, outcome.requests, outcome.undo = run.url_before, run.requests, run.undo
         outcome.waited_ms, outcome.read_at = run.waited_ms, sorted(run.read_at)
+        outcome.targets, outcome.came = dict([*run.targets.items()][:_MOST_TARGETS]), run.came[:_MOST_CAME]
         return outcome
 
     def _error(self, failure: BrowseError, run: CallRun) -> ErrorBody:

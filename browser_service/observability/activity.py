@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import cast
 
 import structlog
 
@@ -28,11 +29,13 @@ from shared.wire import DEFAULT_SESSION
 _WRITE_AFTER_S = 0.25
 _RETRY_AFTER_S = 5.0
 _MOST_UNWRITTEN = 10_000
+_MOST_READS = 1_000
 _INBOX_ROWS = 1_000
 _BATCH_ROWS = 500
 _MOST_REQUESTS = 20
 _DAY_S = 86_400
 _AFTER_ALL_IDS = 2**62
+_FOR_FLOWS = frozenset({"targets", "came"})
 
 log = structlog.get_logger(__name__)
 
@@ -47,15 +50,20 @@ class _EndedCall:
     url_before: str | None
     url_after: str | None
     requests: list[Json]
+    exact: bool
+    """True for a read, which is never written and so keeps its arguments as they were."""
+    again: Json
+    """How it is done again: its elements, what appeared by it, and the flow that it was a step of."""
 
     @cached_property
     def row(self) -> Row:
         moved = self.url_after != self.url_before
         details: Json = {
-            "arguments": redaction.arguments(self.action),
+            "arguments": redaction.own_arguments(self.action) if self.exact else redaction.arguments(self.action),
             "urlBefore": redaction.safe_url(self.url_before) if self.url_before is not None else None,
             "urlAfter": redaction.safe_url(self.url_after) if self.url_after is not None and moved else None,
             "requests": [*redaction.requests(self.requests, _MOST_REQUESTS)],
+            **redaction.lasting(self.again),
         }
         return self.summary._replace(detail=json.dumps({name: value for name, value in details.items() if value}))
 
@@ -120,6 +128,7 @@ class Activity:
         self._may_know = directory.may_know
         self._last_id = 0
         self._unwritten = Bounded[int, _EndedCall](_MOST_UNWRITTEN)
+        self._reads = Bounded[int, _EndedCall](_MOST_READS)
         self._writing: asyncio.Task[None] | None = None
         self._lock = asyncio.Lock()
         self._watchers: set[Watcher] = set()
@@ -134,9 +143,13 @@ class Activity:
     async def open(self) -> None:
         self._last_id = await self._table.last_id()
 
-    def note(self, identity: Identity, action: Action, outcome: Outcome, call_id: str, seconds: float) -> None:
-        """Remember a call's end. It awaits nothing and does little, because a reply is waiting."""
-        if not is_recorded(action, outcome):
+    def note(
+        self, identity: Identity, action: Action, outcome: Outcome, call_id: str, seconds: float, *, via: str = ""
+    ) -> None:
+        """Remember a call's end. It awaits nothing and does little, because a reply is waiting. `via` names the step of
+        a flow that the call was."""
+        recorded = is_recorded(action, outcome)
+        if not recorded and action.scope is not Scope.PAGE:
             return
         self._last_id += 1
         self.on_act(identity)
@@ -156,7 +169,11 @@ class Activity:
             call_id=call_id,
         )
         url_after = page.url if page and outcome.url_before is not None else None
-        ended = _EndedCall(summary, action, outcome.url_before, url_after, outcome.requests)
+        again: Json = {"targets": cast("Json", outcome.targets), "came": [*outcome.came], "via": via}
+        ended = _EndedCall(summary, action, outcome.url_before, url_after, outcome.requests, not recorded, again)
+        if not recorded:
+            self._reads[summary.id] = ended
+            return
         self._unwritten[summary.id] = ended
         for watcher in self._watchers:
             watcher.offer(ended.row)
@@ -168,6 +185,12 @@ class Activity:
     ) -> tuple[list[ActivityRecord], bool]:
         """Return the newest selected records that the client may see, and whether there are older ones. `all_rows` is
         for the account's own person, who may see everything."""
+        visible, more = await self._rows(row_filter, client_id, limit, before, all_rows=all_rows)
+        return [activity_record(row, client_id, self.colour_of) for row in visible], more
+
+    async def _rows(
+        self, row_filter: RowFilter, client_id: str, limit: int, before: int | None, *, all_rows: bool
+    ) -> tuple[list[Row], bool]:
         await self.flush()
         before = before or _AFTER_ALL_IDS
 
@@ -184,7 +207,17 @@ class Activity:
             if len(rows) < _BATCH_ROWS:
                 break
             before = rows[-1].id
-        return [activity_record(row, client_id, self.colour_of) for row in visible[:limit]], len(visible) > limit
+        return visible[:limit], len(visible) > limit
+
+    async def stretch(
+        self, row_filter: RowFilter, client_id: str, limit: int, *, all_rows: bool = False
+    ) -> list[ActivityRecord]:
+        """Return the newest selected records, oldest first, with what it takes to do them again, and with the reads
+        of pages that this process remembers."""
+        acts, _ = await self._rows(row_filter, client_id, limit, None, all_rows=all_rows)
+        reads = [each.row for each in self._reads.values() if row_filter.matches(each.summary)]
+        visible = reads if all_rows else [row for row in reads if row.client_id == client_id]
+        return [activity_record(row, client_id, self.colour_of, whole=True) for row in sorted([*acts, *visible])[-limit:]]
 
     async def pictures(
         self, row_ids: Iterable[int], client_id: str, *, all_rows: bool = False
@@ -259,9 +292,12 @@ class Activity:
                 await asyncio.sleep(_RETRY_AFTER_S)  # no event tells that a full disk has room again
 
 
-def activity_record(row: Row, client_id: str, colour_of: ColourOf) -> ActivityRecord:
-    """Turn a row into the record that a client sees: with the label of whoever acted, never the id."""
+def activity_record(row: Row, client_id: str, colour_of: ColourOf, *, whole: bool = False) -> ActivityRecord:
+    """Turn a row into the record that a client sees: with the label of whoever acted, never the id. With `whole`, also
+    with what it takes to do the call again."""
     detail = json.loads(row.detail)
+    if not whole:
+        detail = {name: value for name, value in detail.items() if name not in _FOR_FLOWS}
     return ActivityRecord.model_validate(
         {
             "id": row.id,

@@ -35,6 +35,7 @@ def line(record: ActivityRecord, now: datetime) -> str:
     elif record.url_before and not record.url_after:
         parts.append(f"at {record.url_before}")
     act = " ".join([record.action, *argument_texts(record.arguments)])
+    page += f" [{record.via}]" if record.via else ""
     return " ".join(f"{_time(record.time, now)} {client}: {act}{page} → {'; '.join(parts)}".split())
 
 

@@ -53,11 +53,16 @@ def arguments(action: Action) -> Json:
     schemas, texts = _properties(type(action)), TEXTS | action.loggable_arguments
     redacted = {
         name: redact(name, value, schemas.get(name, {}), texts)
-        for name, value in action.wire_body().items()
-        if name not in {*_RECORDED_APART, *action.part_fields}
+        for name, value in own_arguments(action).items()
+        if name not in action.part_fields
     }
     parts: list[JsonValue] = [{"action": part.name(), **arguments(part)} for part in action.parts()]
     return redacted | ({action.part_fields[0]: parts} if parts else {})
+
+
+def own_arguments(action: Action) -> Json:
+    """Return the arguments of a call as they are, without page and session."""
+    return {name: value for name, value in action.wire_body().items() if name not in _RECORDED_APART}
 
 
 def requests(records: list[Json], limit: int) -> list[Json]:
@@ -66,6 +71,20 @@ def requests(records: list[Json], limit: int) -> list[Json]:
         {"method": record.get("method"), "url": safe_url(str(record.get("url", ""))), "status": record.get("status")}
         for record in records[:limit]
     ]
+
+
+def lasting(again: Json) -> Json:
+    """Redact how a call is done again. A selector with something that looks like a secret is left out."""
+    named = cast("dict[str, list[str]]", again.get("targets", {}))  # as the outcome has it
+    came = cast("list[str]", again.get("came", []))
+    kept = {_without_secrets(given): [*filter(None, map(_kept, found))] for given, found in named.items()}
+    targets = {given: found for given, found in kept.items() if found}
+    return {"targets": cast("Json", targets), "came": [*map(_without_secrets, came)], "via": again.get("via")}
+
+
+def _kept(selector: str) -> str:
+    redacted = _without_secrets(selector)
+    return "" if _HIDDEN in redacted else redacted
 
 
 def safe_url(url: str) -> str:

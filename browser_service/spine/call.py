@@ -7,13 +7,15 @@ from typing import ClassVar, Self
 
 from browser_service.security.auth import Identity
 from browser_service.spine.addressing import Address
-from browser_service.spine.register import Record
+from browser_service.spine.register import Record, Reply
 from shared import argument_errors
 from shared.actions.base import Action
 from shared.calls import ClientRef, Guard, Outcome
 from shared.errors import ValidationFailed, field_details
 from shared.model import Json
 
+TakeStep = Callable[[Identity, Json, str, str], Awaitable[Reply]]
+"""Runs an action that another one consists of. Takes the caller, the body, the callId, and the name of the step."""
 Perform = Callable[[Identity, Json, str], Awaitable[Json]]
 """Runs an action that another one consists of, as its own call. Takes the caller, the body and the callId."""
 
@@ -30,6 +32,8 @@ class FrontCall:
     attempt: int = 1
     inline_text: int | None = None
     request_id: str = ""
+    via: str = ""
+    """The step of a flow that it is, in words."""
     counted: bool = True
     """False for what was counted elsewhere: a step with its batch, a card on its own."""
 

@@ -63,7 +63,7 @@ class Dispatcher:
             InNewSession(perform),
             SeparateSteps(parts.addressing, directory, self._begin, parts.host_calls.cancel),
             Addressed(parts.addressing, parts.policy),
-            ServiceActions(parts, self.handlers, perform, self._go_to_host),
+            ServiceActions(parts, self.handlers, self.step, self._go_to_host),
             EndedWithPage(directory, perform),
             AnotherPage(parts.clients),
             Confirmations(perform, parts.guard, parts.owner_asks),
@@ -88,13 +88,17 @@ class Dispatcher:
 
     async def perform(self, caller: Identity, body: Json, call_id: str) -> Json:
         """Run an action that another one consists of, and return its result. Raises its error."""
-        caller = self.parts.policy.for_steps(caller)
-        reply = await self._handle(FrontCall(caller, body, call_id=call_id, request_id=call_id))
+        reply = await self.step(caller, body, call_id)
         try:
             return reply.result()
         except Relayed as error:
             error.details.pop("tool", None)  # the caller called the other action
             raise
+
+    async def step(self, caller: Identity, body: Json, call_id: str, via: str = "") -> Reply:
+        """Run an action that another one consists of, and return its reply. `via` names the step, for the record."""
+        caller = self.parts.policy.for_steps(caller)
+        return await self._handle(FrontCall(caller, body, call_id=call_id, request_id=call_id, via=via))
 
     async def finish(self) -> None:
         """Before the service ends, give running calls a moment to be recorded."""

@@ -39,7 +39,7 @@ class Ledger(Stage):
         seconds, ended = time.monotonic() - began, outcome.error.code if outcome.error else "ok"
         self.metrics.count_call(action.name(), ended, seconds, outcome.waited_ms)
         if action.batching is not Batching.SEPARATE_CALLS:
-            self.activity.note(call.caller, action, outcome, call.call_id, seconds)
+            self.activity.note(call.caller, action, outcome, call.call_id, seconds, via=call.via)
         log.info(
             "call",
             action=action.name(),

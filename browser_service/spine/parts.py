@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from browser_service.clients.downloads import Downloads
 from browser_service.clients.presence import Clients
 from browser_service.clients.work import Work
+from browser_service.flows.desk import FlowDesk
 from browser_service.host.seam import SessionHost
 from browser_service.rules.quotas import Quotas
 from browser_service.sessions.directory import Directory
@@ -37,6 +38,7 @@ class FrontParts:
     lifecycle: SessionLifecycle
     work: Work
     downloads: Downloads
+    flows: FlowDesk
     count_unshared: Callable[[], int]
     """Returns how many tabs of an attached browser its person keeps to themselves."""
     owner_asks: bool

@@ -2,36 +2,41 @@
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import cast
+from typing import Final, cast
 
 from browser_service.clients.listing import listing
 from browser_service.clients.work import Work
+from browser_service.flows.desk import FlowDesk, Ports
+from browser_service.flows.running import Seen
 from browser_service.observability.activity import Activity
 from browser_service.sessions.lifecycle import SessionLifecycle
 from browser_service.spine.addressing import Address
-from browser_service.spine.call import FrontCall, Go, Perform, Stage
+from browser_service.spine.call import FrontCall, Go, Stage, TakeStep
 from browser_service.spine.launched import LaunchedBrowser
 from browser_service.spine.parts import FrontParts
-from browser_service.spine.register import Record
+from browser_service.spine.register import Record, Reply
 from browser_service.spine.undo_call import UndoCall
 from shared import catalogue
 from shared.actions.base import Action
 from shared.actions.traits import Scope
 from shared.calls import Outcome, Undoable
-from shared.errors import Relayed
+from shared.errors import Cancelled, Relayed
+from shared.flows import BEGUN
 from shared.limits import Limits
 from shared.model import Json
 from shared.pages import PageState
 
+_LOOK_S: Final = 60.0
+
 
 class ServiceContext:
-    """The service during one call. `perform` runs a call that this one consists of; `to_host` takes one to its host."""
+    """The service during one call. `step` runs a call that this one consists of; `to_host` takes one to its host."""
 
-    def __init__(self, parts: FrontParts, call: FrontCall, perform: Perform, to_host: Go) -> None:
+    def __init__(self, parts: FrontParts, call: FrontCall, step: TakeStep, to_host: Go) -> None:
         self._parts, self._call, self._to_host = parts, call, to_host
-        self._caller = call.caller
+        self._caller = self.caller = call.caller
         self._client_id = call.client_id
-        self._perform = perform
+        self._take_step = step
         self._register = parts.ledger.register
         self._directory = parts.directory
         self.client = call.caller.ref
@@ -53,6 +58,14 @@ class ServiceContext:
     @property
     def activity(self) -> Activity:
         return self._parts.ledger.activity
+
+    @property
+    def flows(self) -> FlowDesk:
+        return self._parts.flows
+
+    @property
+    def ports_of_flows(self) -> Ports:
+        return Ports(self._step_of_flow, self._check_step, self._check_going, self._note_begun)
 
     @property
     def launched_browser(self) -> LaunchedBrowser:
@@ -135,8 +148,38 @@ class ServiceContext:
 
     async def _step(self, body: Json) -> Json:
         """Run a step as its own call, so that all rules apply."""
+        return (await self._reply_to_step(body)).result()
+
+    async def _reply_to_step(self, body: Json, via: str = "") -> Reply:
         self._steps += 1
-        return await self._perform(self._caller, body, f"{self.record.call_id}.{self._steps}")
+        return await self._take_step(self._caller, body, f"{self.record.call_id}.{self._steps}", via)
+
+    async def _step_of_flow(self, body: Json, via: str) -> Seen:
+        """Run a step of a flow to its end, or until a dialog holds it up."""
+        reply = await self._reply_to_step(body, via)
+        record = self._register.find(self._client_id, f"{self.record.call_id}.{self._steps}")
+        while not (record.done or self._suspended_reply(record)):
+            await record.until_done(_LOOK_S)
+        reply = record.reply if record.done else reply
+        result, page = reply.result(), reply.body.get("page")
+        shown = page if isinstance(page, dict) else {}
+        return Seen(result, str(shown.get("pageId", "")), str(shown.get("url", "")))
+
+    def _check_step(self, action: Action) -> None:
+        self._parts.policy.check(self._caller, action)
+        self._parts.host_calls.secrets.reveal(action.secret_names())
+
+    def _check_going(self) -> None:
+        if self.record.cancel.requested:
+            raise Cancelled("The flow was cancelled before this step, which was not done.")
+
+    async def _note_begun(self) -> None:
+        """Write down that the flow's effects on its site begin, so that nobody repeats it unknowing after a crash."""
+        action = self._call.action
+        self.activity.note(
+            self._caller, action, Outcome(call_id=self.record.call_id), self.record.call_id, 0, via=BEGUN
+        )
+        await self.activity.flush()
 
     def _suspended_reply(self, record: Record) -> Json | None:
         """Return the reply of a call suspended by an open dialog, for which waiting is futile; else None."""
@@ -156,7 +199,7 @@ class ServiceActions(Stage):
 
     parts: FrontParts
     handlers: Handlers
-    perform: Perform
+    step: TakeStep
     to_host: Go
     last = True
 
@@ -165,7 +208,7 @@ class ServiceActions(Stage):
 
     async def run(self, call: FrontCall, _: Go | None = None) -> Outcome:
         self.parts.guard.check_service(call)
-        context = ServiceContext(self.parts, call, self.perform, self.to_host)
+        context = ServiceContext(self.parts, call, self.step, self.to_host)
         result = await self.handlers[call.action.name()](context, call.action)
         outcome = Outcome(call_id=call.call_id, result=result, page=context.page, undo=context.undoables)
         return self.parts.guard.noted(call, outcome)

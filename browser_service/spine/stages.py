@@ -44,7 +44,7 @@ class WithoutPrivate(Stage):
         page = None if is_private else self.policy.seen_by(caller, outcome.page)
         if page is outcome.page:
             return outcome
-        return outcome.model_copy(update={"page": page, "url_before": None, "requests": []})
+        return outcome.model_copy(update={"page": page, "url_before": None, "requests": [], "targets": {}, "came": []})
 
 
 @dataclass(eq=False)

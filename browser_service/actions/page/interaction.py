@@ -57,6 +57,7 @@ async def click(page: BrowserPage, action: interaction.Click) -> Json:
         async with Witness(element, frame, kind=kind, force=action.force, asked=asked) as witness:
             await page.elements.act(element, action.selector, press_mouse, strict=action.strict)
             verdict = await witness.verdict()
+        page.note_target(action.selector, action.frame, verdict.lasting)
         if verdict.asks:
             await asyncio.wait({opened_chooser}, timeout=_CHOOSER_S)
     verdict.check(action.selector, acted=page.effects.had_effect)

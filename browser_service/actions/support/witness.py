@@ -10,6 +10,7 @@ from playwright.async_api import ElementHandle, Locator
 from playwright.async_api import Error as PlaywrightError
 from pydantic import BaseModel, JsonValue
 
+from browser_service.host.elements.filled_fields import Lasting
 from browser_service.host.elements.locators import ON_NONE, evaluate_all
 from browser_service.host.scripts import call_of, script
 from browser_service.host.scripts.results import Evaluates, bounded, value_of
@@ -63,6 +64,8 @@ class Verdict(BaseModel):
     """The page's state after the click, if requested, and if nothing more is to come of the click."""
     refused: str = ""
     """What the page's content security policy refused."""
+    lasting: Lasting | None = None
+    """How its element is found again."""
     asks: bool = False
     """Whether the page asks for files; the browser reports the chooser somewhat later."""
 

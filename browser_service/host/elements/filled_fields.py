@@ -21,6 +21,13 @@ _SHOWN: Final = 6
 _MOST_WEIGHT: Final = 60_000
 
 
+class Lasting(TypedDict):
+    """The result of the script `lasting`."""
+
+    frame: str
+    selectors: list[str]
+
+
 class Field(TypedDict):
     """The result of FIELD."""
 
@@ -34,6 +41,7 @@ class Field(TypedDict):
     value: bool | str | list[str] | None
     twins: dict[str, str]
     """For labels that several options share: which of these options is selected."""
+    lasting: Lasting | None
 
 
 @dataclass(frozen=True)
@@ -82,6 +90,13 @@ class FilledFields:
         value = None if secret or weight(cast("JsonValue", found["value"])) > _MOST_WEIGHT // 4 else found["value"]
         kind, name = found["kind"], found["name"]
         self._unsent[key] = FilledField(client_id, selector, frame, strict, kind, name, value, secret)
+
+    def without_values(self, text: str) -> str:
+        """Return a text of the page without what clients gave its fields."""
+        given = [each.value for fields in (self._unsent, self._left) for each in fields.values()]
+        for value in sorted((each for each in given if isinstance(each, str) and each), key=len, reverse=True):
+            text = text.replace(value, "…")
+        return text
 
     @property
     def has_unsent(self) -> bool:

@@ -266,4 +266,6 @@ class PageEntry:
             dialogs=common.dialogs,
             act_rules=common.limits.act_rules,
             undoable=run.undoable,
+            targets=run.targets,
+            came=run.came,
         )

@@ -7,7 +7,7 @@ from functools import cached_property
 from playwright.async_api import CDPSession, Page
 
 from browser_service.host.calls import Undoes
-from browser_service.host.elements.filled_fields import Field, FilledFields
+from browser_service.host.elements.filled_fields import Field, FilledFields, Lasting
 from browser_service.host.elements.ties import open_session
 from browser_service.host.files import Files
 from browser_service.host.pages.current_tab import CurrentTab
@@ -19,6 +19,7 @@ from browser_service.host.pages.recovery import Recovery
 from browser_service.host.pages.screencast import Screencast
 from browser_service.host.pages.thumbnails import Thumbnails
 from browser_service.host.pages.titles import Titles
+from browser_service.host.reading import lasting
 from browser_service.host.seam import ArtifactPort
 from browser_service.host.sessions.session import SessionEntry
 from browser_service.host.tabs.console import Console
@@ -66,6 +67,10 @@ class BrowserPage:
     act_rules: ActRules
     undoable: Undoes
     """The function that notes how to undo the act."""
+    targets: dict[str, list[str]]
+    """Where the lasting selectors of the elements go that the call names."""
+    came: list[str]
+    """Where goes what appeared by the call."""
     reply_shares: int = 1
     """How many parts of a call share the room for text in its reply."""
     quiet: bool = False
@@ -142,6 +147,12 @@ class BrowserPage:
         """Remember what an act left in a field, so that it can be filled again if the page dies. FIELD read `found`."""
         if found is not None:
             self.filled_fields.note(self.call.client_id, selector, frame, strict, found)
+            self.note_target(selector, frame, found["lasting"])
+
+    def note_target(self, selector: str, frame: str | None, found: Lasting | None = None) -> None:
+        """Note how the element of a selector is found again: as `found` by a script, and as the client was shown it."""
+        again = lasting.selectors(self.looks.view, selector, frame, found)
+        self.targets[selector] = again or self.targets.get(selector, [])
 
     async def cdp(self) -> CDPSession:
         return await open_session(self.playwright)

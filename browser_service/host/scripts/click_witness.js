@@ -4,16 +4,18 @@
 // click_verdict then names the element. With `first`, it only starts to watch and returns null; the verdict is asked
 // for afterwards.
 import {named} from "./element_name.js";
+import {lasting} from "./lasting.js";
 
 export const witness = (found, {kind, force, first, name}) => {
   const around = 'button, [role=button], a, [role=link]';
   const itself = e => e?.matches('input, textarea, select') || e?.isContentEditable;
   const target = e => itself(e) ? e : e?.closest(around) || e;
   const off = new AbortController(), invalid = [];
-  let down, up, click, submit, pressed, html, enabled, asks = false, equals = [];
+  let down, up, click, submit, pressed, html, enabled, asks = false, equals = [], again = null;
   const note = e => {
     pressed = target(e);
     enabled = !pressed.matches(':disabled');
+    again = lasting(pressed);
     html = pressed.outerHTML;
     equals = [...pressed.getRootNode().querySelectorAll(pressed.localName)];
   };
@@ -42,7 +44,7 @@ export const witness = (found, {kind, force, first, name}) => {
     return by.some(sends) ? 'form' : by.some(n => n.href) ? 'link' : '';
   };
   const clear = () => !down || click && click.path[0] === down.path[0];
-  const verdict = of => { off.abort(); return {...missed(target(of[0])), stopped: stopped(), invalid, asks}; };
+  const verdict = of => { off.abort(); return {...missed(target(of[0])), stopped: stopped(), invalid, asks, lasting: again}; };
   const on = (type, act) => addEventListener(type, act, {capture: true, passive: true, signal: off.signal});
   const seen = event => ({event, path: event.composedPath(), x: event.clientX, y: event.clientY});
   const later = act => {

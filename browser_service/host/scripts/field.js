@@ -1,5 +1,7 @@
 // Returns what a field is and has, with a selector that finds it again after its document is gone and with it the refs.
+import {cssPath} from "./css_path.js";
 import {cut} from "./cut.js";
+import {lasting} from "./lasting.js";
 import {isSecret} from "./secret_field.js";
 
 const MOST_TWINS = 4;
@@ -17,32 +19,20 @@ export const field = e => {
   const secret = isSecret(e);
   const ticked = ticks.includes(e.getAttribute('role')) || (tag === 'input' && ticks.includes(e.type));
   const kind = tag === 'select' ? 'select' : ticked ? 'tick' : 'text';
-  const only = (root, css) => css && root.querySelectorAll(css).length === 1 ? css : null;
-  const quoted = text => JSON.stringify(String(text));
-  const known = (e, root) => only(root, e.id && '#' + CSS.escape(e.id))
-    || only(root, e.getAttribute('name') && `${e.localName}[name=${quoted(e.getAttribute('name'))}]`)
-    || only(root, e.getAttribute('name') && `${e.localName}[name=${quoted(e.getAttribute('name'))}]`
-      + `[value=${quoted(e.getAttribute('value'))}]`)
-    || only(root, e.getAttribute('aria-label') && `${e.localName}[aria-label=${quoted(e.getAttribute('aria-label'))}]`);
-  const path = (e, root) => {
-    const own = known(e, root), above = e.parentElement;
-    if (own || !above) return own || e.localName;
-    const alike = [...above.children].filter(other => other.localName === e.localName);
-    return `${path(above, root)} > ${e.localName}:nth-of-type(${alike.indexOf(e) + 1})`;
-  };
   let frame = null;
   if (window !== top) {
     frame = '';
     try {
-      if (parent === top) frame = path(frameElement, frameElement.getRootNode());
+      if (parent === top) frame = cssPath(frameElement, frameElement.getRootNode());
     } catch { frame = ''; }
   }
   const checked = e.checked ?? e.getAttribute('aria-checked') === 'true';
   const selected = [...e.selectedOptions || []].map(o => o.value);
   const value = kind === 'tick' ? checked : kind === 'select' ? selected : e.value ?? e.innerText;
   const name = cut(label.trim().replace(/\s+/g, ' '), 60);
-  const found = path(e, e.getRootNode());
-  return {selector: found, frame, kind, secret, name, checked, selected, value: secret ? null : value, twins: twins(e)};
+  const found = cssPath(e, e.getRootNode());
+  return {selector: found, frame, kind, secret, name, checked, selected, value: secret ? null : value, twins: twins(e),
+    lasting: lasting(e)};
 };
 
 export default field;

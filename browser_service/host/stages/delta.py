@@ -3,7 +3,7 @@
 import asyncio
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -14,6 +14,7 @@ from browser_service.host.pages.handle import BrowserPage
 from browser_service.host.reading import loading, news, news_report
 from browser_service.host.reading.outline import outline
 from browser_service.host.reading.snapshot import ClientView, State
+from browser_service.host.reading.tree import first_words
 from browser_service.host.tabs.observation import Observation
 from shared.actions.base import Action
 from shared.actions.traits import Input, Reports
@@ -114,6 +115,14 @@ class _Comparison:
         kept = [each for each in told if each.announced or restless[_ref_of(each)] < _RESTLESS]
         left_out, told[:] = len(kept) < len(told), kept
         return left_out
+
+    @property
+    def announced(self) -> Iterator[str]:
+        """Yield the words of what appeared and calls for attention."""
+        for change in self.news.told:
+            if change.announced and change.nodes and not change.lines[0].startswith("-"):
+                node = change.nodes[0]
+                yield cut(node.label or first_words(change.nodes), _TITLE_CHARACTERS)
 
     def is_field_value(self) -> bool:
         return not self.title and len(self.news.told) == 1 and self.news.told[0].is_field_value
@@ -225,6 +234,7 @@ async def _delta_of_act(
     if comparison is not None and not same and comparison.is_wordless and await page.effects.wait_for_motion():
         comparison = await _compare(page, None)
     if comparison is not None:
+        page.came.extend(map(page.filled_fields.without_values, comparison.announced))
         late = page.effects.cause_since(observation.began_at)
         return _delta_of_comparison(action, comparison, before, unchanged, same=same, earlier=earlier, late=late)
     if page.looks.view is None:

@@ -23,15 +23,16 @@ from browser_service.host.stages.person import PersonAtWindow
 from browser_service.host.stages.pictures import Pictures
 from browser_service.host.stages.rules import Leave, OwnersRules
 from browser_service.host.stages.secret_fields import SecretFields
+from browser_service.host.stages.targets import Targets
 from browser_service.host.stages.title import Title
 from shared.errors import BrowseError
 from shared.model import Json
 
 _ALWAYS: Final = (Errors, WaitingDialog, Clock, Crash, Front, OwnersRules, CrossOrigin, Leave)
-OF_READS: Final = (Pictures, Live, LeftFields, SecretFields, Handles, *_ALWAYS)
+OF_READS: Final = (Pictures, Live, LeftFields, SecretFields, Targets, Handles, *_ALWAYS)
 OF_ACTS: Final = (
     *(Pictures, Live, PersonAtWindow, LeftFields, Title),
-    *(Changes, SecretFields, LoginsLeft, Observed, Handles, *_ALWAYS),
+    *(Changes, SecretFields, LoginsLeft, Observed, Targets, Handles, *_ALWAYS),
 )
 
 

@@ -43,6 +43,7 @@ def test_the_latest_fields_of_lost_windows_are_offered() -> None:
                 checked=False,
                 selected=[],
                 twins={},
+                lasting=None,
             )
             fields.note("alice", f"#field-{window}-{number}", None, strict=True, found=seen)
         fields.offer_all()

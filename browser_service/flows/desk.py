@@ -1,0 +1,193 @@
+"""Saves, lists and runs flows for clients."""
+
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Final, cast
+
+from browser_service.flows import saving
+from browser_service.flows.files import FlowFiles, written
+from browser_service.flows.running import Check, Perform, Run, Runner, StoppedRuns, check
+from browser_service.observability.activity import Activity
+from browser_service.observability.search import row_filter
+from browser_service.security.auth import Identity
+from shared.actions.activity import GetActivity
+from shared.actions.flows import ListFlows, MendFlow, RunFlow, SaveFlow
+from shared.calls import ActivityRecord
+from shared.errors import FlowStopped, Forbidden, ValidationFailed, field_details
+from shared.flows import MAIN, SELECTORS, VERSION, Flow, Step
+from shared.model import Json
+from shared.next_calls import next_call
+
+_MOST_RECORDS: Final = 1_000
+
+
+@dataclass(frozen=True)
+class Ports:
+    """What a run needs of the service: to make calls, to check them before, and to note that its effects begin."""
+
+    perform: Perform
+    check: Check
+    check_going: Callable[[], None]
+    before_effect: Callable[[], Awaitable[None]]
+
+
+@dataclass(eq=False)
+class FlowDesk:
+    files: FlowFiles
+    activity: Activity
+    stopped: StoppedRuns = field(default_factory=StoppedRuns)
+
+    async def save(self, caller: Identity, asked: SaveFlow) -> Json:
+        """Make a flow of a stretch of the record, and write it. Raises ValidationFailed and Forbidden."""
+        if caller.operator and not (asked.page_id or asked.calls):
+            raise ValidationFailed("Say what was done where: pageId, or calls.", details=field_details("pageId"))
+        if not asked.replace and self.files.path(asked.flow).exists():
+            raise ValidationFailed(
+                f"There is a flow {asked.flow!r} already.",
+                hint='Take another name, or overwrite it if it is yours: "replace": true.',
+                details=field_details("name"),
+            )
+        made = saving.draft(await self._records(caller, asked))
+        if unknown := asked.values.keys() - made.parameters.keys():
+            raise ValidationFailed(
+                f"values.{min(unknown)}: no step has such a parameter.",
+                hint=f"They are: {', '.join(made.parameters) or 'none'}.",
+                details=field_details(f"values.{min(unknown)}"),
+            )
+        for name, value in cast("Json", asked.wire_body().get("values", {})).items():
+            made.parameters[name].default = value  # type: ignore[assignment] # validated below
+        flow = Flow.model_validate(
+            {
+                "version": VERSION,
+                "name": asked.flow,
+                "description": asked.about,
+                "owner": "" if caller.operator else caller.client_id,
+                "saved_by": caller.label,
+                "parameters": {name: each.model_dump() for name, each in made.parameters.items()},
+                "steps": [each.model_dump() for each in made.steps],
+            }
+        )
+        path = await self.files.write(flow, client_id=caller.client_id, operator=caller.operator)
+        return _saved(flow, str(path), made.left_out)
+
+    async def _records(self, caller: Identity, asked: SaveFlow) -> list[ActivityRecord]:
+        query: Json = {"since": asked.since}
+        query |= {"pageId": asked.page_id} if asked.page_id else {}
+        query |= {} if caller.operator else {"client": "me"}
+        search = row_filter(GetActivity.model_validate(query), caller.client_id, datetime.now().astimezone())
+        records = await self.activity.stretch(search, caller.client_id, _MOST_RECORDS, all_rows=caller.operator)
+        records = [each for each in records if not each.via]
+        if asked.calls is None:
+            return records
+        kept = [each for each in records if each.call_id in asked.calls]
+        if missing := {*asked.calls} - {each.call_id for each in kept}:
+            raise ValidationFailed(
+                f"calls: {min(missing)} is no call of yours since {asked.since} that is recorded.",
+                hint=f"See them: {next_call('get_activity', client='me', format='records')}.",
+                details=field_details("calls"),
+            )
+        return kept
+
+    async def listed(self, asked: ListFlows) -> Json:
+        """Describe the flows, or give one's file."""
+        if asked.flow is not None:
+            return {"flows": written(await self.files.read(asked.flow))}
+        all_flows = await self.files.all()
+        if not all_flows:
+            return {"flows": f"No flow is saved yet: {next_call('save_flow', name='...')}.", "list": []}
+        return {"flows": "\n".join(map(_line, all_flows)), "list": [*all_flows]}
+
+    async def run(self, caller: Identity, asked: RunFlow, ports: Ports) -> Json:
+        """Run a flow from its beginning. Whatever can be refused is, before the first act."""
+        flow = await self.files.read(asked.flow)
+        run = Run(flow, flow.values_for(cast("Json", asked.wire_body().get("values", {}))), heal=asked.heal)
+        check(flow, run.values, ports.check)
+        if asked.page_id:
+            run.pages[MAIN] = asked.page_id
+        if asked.dry_run:
+            steps = "; ".join(f"{number} {_step(step)}" for number, step in enumerate(flow.steps, 1))
+            return {"observed": f"flow {flow.name} could begin; nothing was done: {steps}"}
+        return await self._go(caller, run, ports)
+
+    async def mend(self, caller: Identity, asked: MendFlow, ports: Ports) -> Json:
+        """Go on with a run that stopped, and keep the given element in the flow. Raises FlowNotFound, FlowStopped."""
+        run = self.stopped.take(caller.client_id, asked.flow)
+        at, number = run.at, asked.step or run.at + 1
+        if number > len(run.flow.steps):
+            self.stopped.put(caller.client_id, run)
+            raise ValidationFailed(
+                f"The flow {asked.flow} has {len(run.flow.steps)} steps.", details=field_details("step")
+            )
+        run.at = number - 1
+        try:
+            result = await self._go(caller, run, ports, asked.selector)
+        except FlowStopped as error:
+            if run.at >= number and asked.selector:
+                error.message += f" {await self._keep(caller, run, number, asked.selector)}"
+            raise
+        if asked.selector:
+            result["observed"] = f"{result['observed']}; {await self._keep(caller, run, number, asked.selector)}"
+        skipped = number - 1 - at
+        return result | ({"skipped": skipped} if skipped > 0 else {})
+
+    async def _go(self, caller: Identity, run: Run, ports: Ports, selector: str | None = None) -> Json:
+        began = time.monotonic()
+        try:
+            await Runner(ports.perform, ports.check_going, ports.before_effect).go(run, selector)
+        except FlowStopped:
+            self.stopped.put(caller.client_id, run)
+            raise
+        seconds, healed = time.monotonic() - began, [f"healed: {each}" for each in run.healed]
+        done = f"flow {run.flow.name} is done: {len(run.flow.steps)} steps in {seconds:.1f} s, on {run.page_id}"
+        outputs: Json = {"outputs": run.outputs} if run.outputs else {}
+        return {"observed": "; ".join([done, *healed]), "pageId": run.page_id, **outputs}
+
+    async def _keep(self, caller: Identity, run: Run, number: int, given: str) -> str:
+        """Put a mended step's element into the flow's file, as the record has it. Says what became of it."""
+        search = row_filter(GetActivity(), caller.client_id, datetime.now().astimezone())
+        via = f"flow {run.flow.name}, step {number}"
+        records = await self.activity.stretch(search, caller.client_id, _MOST_RECORDS)
+        found = [each.targets.get(given) for each in records if each.via == via and each.targets]
+        again = next(filter(None, reversed(found)), None)
+        if not again:
+            return f"step {number} of the file stays as it was: nothing that lasts is known of {given}"
+        flow = await self.files.read(run.flow.name)
+        arguments = flow.steps[number - 1].arguments
+        key = next((name for name, each in arguments.items() if isinstance(each, list) and name in SELECTORS), "")
+        if not key:
+            return f"step {number} of the file stays as it was: it has several elements"
+        arguments[key] = [*dict.fromkeys(again)]
+        try:
+            await self.files.write(flow, client_id=caller.client_id, operator=caller.operator)
+        except Forbidden:
+            return f"the file stays as it was, because it is {flow.saved_by or 'another client'}'s"
+        return f"step {number} of the file is mended: {again[0]}"
+
+
+def _saved(flow: Flow, path: str, left_out: list[str]) -> Json:
+    outputs = [step.output for step in flow.steps if step.output]
+    parts = [
+        f"flow {flow.name} is saved: {len(flow.steps)} steps, in {path}",
+        f"parameters: {', '.join(flow.parameters)}" if flow.parameters else "",
+        f"outputs: {', '.join(filter(None, outputs))}" if outputs else "",
+        f"left out: {'; '.join(dict.fromkeys(left_out))}" if left_out else "",
+    ]
+    values = dict.fromkeys(flow.parameters, "...")
+    run = next_call("run_flow", name=flow.name, **({"values": values} if values else {}))
+    observed = "; ".join([*filter(None, parts), f"again: {run}"])
+    return {"observed": observed, "path": path, "parameters": [*flow.parameters], "steps": len(flow.steps)}
+
+
+def _line(flow: Json) -> str:
+    if problem := flow.get("problem"):
+        return f"- {flow['name']}: cannot be run: {problem}"
+    needs, outputs = (", ".join(cast("list[str]", flow[key])) for key in ("needs", "outputs"))
+    notes = [f"needs {needs}" if needs else "", f"gives {outputs}" if outputs else "", str(flow["description"])]
+    return f"- {flow['name']} ({flow['steps']} steps): {'; '.join(filter(None, notes))}".removesuffix(": ")
+
+
+def _step(step: Step) -> str:
+    first = next((str(each[0]) for each in step.arguments.values() if isinstance(each, list) and each), "")
+    return f"{step.action} {first or step.arguments.get('url', '')}".strip()

@@ -1,0 +1,107 @@
+"""Reads and writes flows: one TOML file each, which people may edit and keep under version control."""
+
+import asyncio
+import os
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import cast
+
+import tomlkit
+
+from shared import flows
+from shared.data_files import draft_of
+from shared.errors import FlowNotFound, Forbidden, ResourceExhausted, ValidationFailed, field_details
+from shared.flows import Flow
+from shared.model import Json
+from shared.next_calls import next_call
+from shared.similarity import nearest
+
+_MOST_FLOWS = 1_000
+_SUFFIX = ".toml"
+
+
+@dataclass(frozen=True)
+class FlowFiles:
+    """The folder of flows."""
+
+    folder: Path
+
+    async def read(self, name: str) -> Flow:
+        """Return a flow. Raises FlowNotFound, and ValidationFailed for a file that is no flow."""
+        return await asyncio.to_thread(self.load, name)
+
+    async def all(self) -> list[Json]:
+        """Describe each flow; of a file that is none, say why."""
+        return await asyncio.to_thread(lambda: [self._described(name) for name in self._names()])
+
+    async def write(self, flow: Flow, *, client_id: str, operator: bool) -> Path:
+        """Write a flow. Raises Forbidden if it is there already, and is another client's."""
+        return await asyncio.to_thread(self._write, flow, client_id, operator)
+
+    def load(self, name: str) -> Flow:
+        """Return a flow, as `read` does, without an event loop."""
+        path = self.path(name)
+        if not path.is_file():
+            names = self._names()
+            near = ", ".join(nearest(name, names, most=3)) or ", ".join(names[:10])
+            raise FlowNotFound(
+                f"There is no flow {name!r}.",
+                hint=f"There are: {near}." if near else f"None is saved yet: {next_call('save_flow', ..., name=name)}.",
+                details=field_details("name"),
+            )
+        flows.check_size(path.stat().st_size, path.name)
+        try:
+            flow = flows.parse(tomllib.loads(path.read_text(encoding="utf-8")), path.name)
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+            raise ValidationFailed(f"{path.name} is no TOML: {error}.", details=field_details("name")) from None
+        if flow.name != name:
+            raise ValidationFailed(f"{path.name}: name is {flow.name!r}; it must be the file's.")
+        return flow
+
+    def path(self, name: str) -> Path:
+        return self.folder / f"{name}{_SUFFIX}"
+
+    def _names(self) -> list[str]:
+        return sorted(path.stem for path in self.folder.glob(f"*{_SUFFIX}"))[:_MOST_FLOWS]
+
+    def _described(self, name: str) -> Json:
+        try:
+            flow = self.load(name)
+        except (ValidationFailed, FlowNotFound) as error:
+            return {"name": name, "problem": error.message}
+        needed = [key for key, each in flow.parameters.items() if each.default is None]
+        outputs = [step.output for step in flow.steps if step.output]
+        described: Json = {"name": name, "description": flow.description, "steps": len(flow.steps)}
+        return described | {"needs": [*needed], "outputs": [*outputs], "savedBy": flow.saved_by}
+
+    def _write(self, flow: Flow, client_id: str, operator: bool) -> Path:  # noqa: FBT001 - as `write` has it
+        path = self.path(flow.name)
+        if path.exists():
+            self._check_owner(self.load(flow.name), client_id, operator=operator)
+        elif len(self._names()) >= _MOST_FLOWS:
+            raise ResourceExhausted(f"There are {_MOST_FLOWS} flows, as many as can be.")
+        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        draft = draft_of(path, os.getpid())
+        draft.write_text(written(flow), encoding="utf-8")
+        draft.replace(path)
+        return path
+
+    @staticmethod
+    def _check_owner(flow: Flow, client_id: str, *, operator: bool) -> None:
+        if flow.owner not in {"", client_id} and not operator:
+            raise Forbidden(
+                f"The flow {flow.name!r} was saved by {flow.saved_by or 'another client'}, and stays as it is.",
+                hint="Save under another name. The account's person may change it: browse-together flow edit.",
+                details=field_details("name"),
+            )
+
+
+def written(flow: Flow) -> str:
+    """Return the text of a flow's file."""
+    data = cast("Json", flow.model_dump(exclude_defaults=True))  # a model of JSON values
+    for step in cast("list[Json]", data["steps"]):
+        expect = step.pop("expect", None)  # a table of its own, so it comes last
+        if expect:
+            step["expect"] = expect
+    return tomlkit.dumps(data)

@@ -1,0 +1,336 @@
+"""Runs a flow: each step is a call of the same client, under all rules, and its effect is compared with what it was."""
+
+import json
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple, cast
+from urllib.parse import urlsplit
+
+from pydantic import JsonValue
+
+from browser_service.rules.bounded import Bounded
+from shared import catalogue, flows
+from shared.actions.base import Action
+from shared.actions.traits import Scope
+from shared.cuts import shortened
+from shared.errors import (
+    AmbiguousSelector,
+    BrowseError,
+    ElementGone,
+    ElementNotFound,
+    FlowNotFound,
+    FlowStopped,
+    StaleRevision,
+    ValidationFailed,
+    field_details,
+)
+from shared.flows import MAIN, SELECTORS, Flow, Request, Step
+from shared.model import Json
+from shared.next_calls import next_call
+
+_SHOWS_MS: Final = 5_000
+_FIRST_MS: Final = 5_000
+_OTHERS_MS: Final = 1_000
+_MISSING: Final = frozenset({ElementNotFound.code, ElementGone.code, StaleRevision.code})
+_ROLE: Final = re.compile(r'role=([a-z]+)\[name=("(?:[^"\\]|\\.)*")\]$')
+_PLACE: Final = re.compile(r"(?:#|[a-z][\w-]*(?:[\[: >]|$)).*", re.DOTALL)
+_IN_FRAME: Final = "internal:control=enter-frame >> "
+_MOST_STOPPED: Final = 200
+_KEPT_S: Final = 3_600.0
+_MOST_OUTPUT: Final = 200_000
+
+
+class Seen(NamedTuple):
+    """What a step's call replied: its result, and the page afterwards."""
+
+    result: Json
+    page_id: str
+    url: str
+
+
+Perform = Callable[[Json, str], Awaitable[Seen]]
+"""Runs a call of the client; the text says which step of which flow it is. Raises the call's error."""
+Check = Callable[[Action], None]
+"""Raises if the client may not make a call."""
+
+
+@dataclass(eq=False)
+class Run:
+    """A run of a flow: where it is, and what it has."""
+
+    flow: Flow
+    values: Json
+    heal: bool = False
+    at: int = 0
+    """The number of steps that are done."""
+    pages: dict[str, str] = field(default_factory=dict)
+    popups: list[str] = field(default_factory=list)
+    outputs: Json = field(default_factory=dict)
+    healed: list[str] = field(default_factory=list)
+
+    @property
+    def page_id(self) -> str:
+        return self.pages.get(MAIN, "")
+
+
+class StoppedRuns:
+    """The runs that stopped at a step, by client and flow, until they go on or an hour is over."""
+
+    def __init__(self) -> None:
+        self._runs = Bounded[tuple[str, str], Run](_MOST_STOPPED, ttl_s=_KEPT_S)
+
+    def put(self, client_id: str, run: Run) -> None:
+        self._runs[client_id, run.flow.name] = run
+
+    def take(self, client_id: str, name: str) -> Run:
+        """Return the client's run of a flow that stopped. Raises FlowNotFound."""
+        run = self._runs.pop((client_id, name), None)
+        if run is None:
+            raise FlowNotFound(
+                f"No run of yours of the flow {name!r} is waiting to go on.",
+                hint=f"Run it: {next_call('run_flow', ..., name=name)}.",
+                details=field_details("name"),
+            )
+        return run
+
+
+def check(flow: Flow, values: Json, may: Check) -> None:
+    """Raise for a step that no client could do, or that this one may not, so that nothing is done of a flow that cannot
+    end."""
+    for number, step in enumerate(flow.steps, 1):
+        try:
+            named = catalogue.NAMES.get(step.action)
+            if named is None or named.action.scope is not Scope.PAGE:
+                raise ValidationFailed(f"{step.action!r} is no action on a page.", details=field_details("action"))
+            for number_of in range(max(map(len, _choices(step.arguments).values()), default=1)):
+                given = {place: each[min(number_of, len(each) - 1)] for place, each in _choices(step.arguments).items()}
+                body = cast("Json", flows.filled(_with(step.arguments, given), values))
+                may(catalogue.parse({"action": step.action, **body}))
+        except BrowseError as error:
+            error.message = f"Step {number} of flow {flow.name}: {error.message}"
+            raise
+
+
+def _with(value: JsonValue, selectors: Mapping[str, str], path: str = "") -> JsonValue:
+    """Return arguments with one selector of each list, by the place of the list."""
+    if path in selectors:
+        return selectors[path]
+    if isinstance(value, dict):
+        return {name: _with(each, selectors, f"{path}.{name}") for name, each in value.items()}
+    if isinstance(value, list):
+        return [_with(each, selectors, f"{path}.{number}") for number, each in enumerate(value)]
+    return value
+
+
+def _choices(value: JsonValue, key: str = "", path: str = "") -> dict[str, list[str]]:
+    """Return the selectors of each element that a step names, by its place in the arguments."""
+    if isinstance(value, dict):
+        found = [_choices(each, name, f"{path}.{name}") for name, each in value.items()]
+    elif isinstance(value, list) and key in SELECTORS:
+        return {path: [str(each) for each in value]}
+    elif isinstance(value, list):
+        found = [_choices(each, "", f"{path}.{number}") for number, each in enumerate(value)]
+    else:
+        return {}
+    return {place: selectors for each in found for place, selectors in each.items()}
+
+
+def tried(selectors: list[str]) -> list[str]:
+    """Return the selectors of an element that a run tries. A mere place in the document counts only if there is nothing
+    else, because another element may be there by now; role and name alone only if they were enough before."""
+    named = [each for each in selectors if not _PLACE.fullmatch(each.rpartition(_IN_FRAME)[2])]
+    return [each for each in named if each is named[0] or not _ROLE.fullmatch(each)] or selectors
+
+
+class Runner:
+    """What takes runs from step to step for one client."""
+
+    def __init__(
+        self, perform: Perform, check_going: Callable[[], None], before_effect: Callable[[], Awaitable[None]]
+    ) -> None:
+        """`check_going` raises if the call is to stop. `before_effect` is awaited before the first step that sends
+        something to the site."""
+        self._perform, self._check_going, self._before_effect = perform, check_going, before_effect
+        self._sends = False
+
+    async def go(self, run: Run, selector: str | None = None) -> None:
+        """Take a run to its end, from the step where it is. `selector` is the element of that step. Raises
+        FlowStopped."""
+        for number, step in enumerate(run.flow.steps[run.at :], run.at + 1):
+            self._check_going()
+            if step.expect and step.expect.requests and not self._sends:
+                self._sends = True
+                await self._before_effect()
+            await _StepRun(self._perform, run, number, step).do(selector)
+            run.at, selector = number, None
+
+
+class _StepRun:
+    """One step of a run."""
+
+    def __init__(self, perform: Perform, run: Run, number: int, step: Step) -> None:
+        self._run, self._number, self._step = run, number, step
+        self._via, self._call = f"flow {run.flow.name}, step {number}", perform
+        self._choices = {place: tried(each) for place, each in _choices(step.arguments).items()}
+
+    async def do(self, selector: str | None) -> None:
+        """Do the step, and compare its effect. Raises FlowStopped."""
+        run, step = self._run, self._step
+        try:
+            seen = await self._first_found(selector)
+        except BrowseError as error:
+            seen = await self._healed(error)
+        run.popups += [str(each) for each in cast("list[JsonValue]", seen.result.get("popups") or [])]
+        run.pages.setdefault(step.page, seen.page_id)
+        if step.output:
+            run.outputs[step.output] = _output(step, seen.result)
+        if problem := await self._difference(seen):
+            run.at = self._number
+            raise self._stopped(f"it was done, and {problem}", [])
+
+    async def _perform(self, body: Json) -> Seen:
+        return await self._call(body, self._via)
+
+    async def _first_found(self, selector: str | None) -> Seen:
+        """Make the call with the first selectors that find their elements, or with the given one."""
+        chosen: dict[str, int] = {}
+        while True:
+            body = self._body(chosen, selector)
+            try:
+                return await self._perform(body)
+            except BrowseError as error:
+                place = None if selector else self._without_element(error, chosen)
+                if place is None:
+                    raise
+                chosen[place] = chosen.get(place, 0) + 1
+
+    def _body(self, chosen: dict[str, int], selector: str | None) -> Json:
+        step = self._step
+        given = {place: selector or each[chosen.get(place, 0)] for place, each in self._choices.items()}
+        body = cast("Json", flows.filled(_with(step.arguments, given), self._run.values))
+        if given and "timeout" not in body:
+            body["timeout"] = _OTHERS_MS if chosen else _FIRST_MS
+        return {"action": step.action, **body, **self._page()}
+
+    def _without_element(self, error: BrowseError, chosen: dict[str, int]) -> str | None:
+        """Return which element the present selector does not find, if there is another selector for it."""
+        if error.body().code not in _MISSING:
+            return None
+        missing = error.details.get("selector")
+        for place, selectors in self._choices.items():
+            at = chosen.get(place, 0)
+            if at + 1 < len(selectors) and (len(self._choices) == 1 or selectors[at] == missing):
+                return place
+        return None
+
+    def _page(self) -> Json:
+        """Return the address of the step: its page, a popup that opened since, or a new page."""
+        run, name = self._run, self._step.page
+        if name in run.pages:
+            return {"pageId": run.pages[name]}
+        if self._step.action == "goto":
+            return {}
+        if run.popups:
+            return {"pageId": run.pages.setdefault(name, run.popups.pop(0))}
+        raise ValidationFailed(f"No step before this one opened {name}.", details=field_details("page"))
+
+    async def _difference(self, seen: Seen) -> str:
+        """Say how the effect differs from what is expected; "" if it does not."""
+        expect, page = self._step.expect, {"pageId": self._run.pages[self._step.page]}
+        if expect is None:
+            return ""
+        if expect.url and not flows.fits(expect.url, seen.url):
+            waiting: Json = {"action": "wait_for_url", "url": expect.url, "timeout": _SHOWS_MS, **page}
+            if not await self._comes(waiting):
+                return f"it led to {shortened(seen.url, 200)} and not to {expect.url}"
+        sent = cast("list[Json]", seen.result.get("requests") or [])  # as acts report them
+        for request in expect.requests:
+            if not any(_is(request, each) for each in sent):
+                return f"{_words(request)} was expected; it sent {_acts(sent)}"
+        for words in expect.shows:
+            longest = max(words.split("*"), key=len).strip()
+            waiting = {"action": "wait_for_selector", "selector": f"text={longest}", "timeout": _SHOWS_MS, **page}
+            if longest not in str(seen.result.get("changes", "")) and not await self._comes(waiting):
+                return f"the page does not show {words!r}"
+        return ""
+
+    async def _comes(self, waiting: Json) -> bool:
+        try:
+            await self._perform(waiting)
+        except BrowseError:
+            return False
+        return True
+
+    async def _healed(self, error: BrowseError) -> Seen:
+        """Do the step with the only element of the same role and name, if the run may do that. Raises FlowStopped, with
+        the elements that come nearest."""
+        code = error.body().code
+        found = await self._nearest() if code in _MISSING | {AmbiguousSelector.code} else []
+        same = [each for each in found if (each.get("role"), each.get("name")) == self._role_and_name]
+        if self._run.heal and len(same) == 1 and len(self._choices) == 1 and same[0].get("ref"):
+            try:
+                seen = await self._first_found(str(same[0]["ref"]))
+            except BrowseError as failure:
+                raise self._stopped(failure.message, found, failure.body().code) from None
+            self._run.healed.append(f"step {self._number} took the only {same[0]['role']} {same[0]['name']!r}")
+            return seen
+        raise self._stopped(error.message, found, code) from None
+
+    @property
+    def _role_and_name(self) -> tuple[str, str] | None:
+        listed = [each for selectors in _choices(self._step.arguments).values() for each in selectors]
+        found = next(filter(None, map(_ROLE.search, listed)), None)
+        return (found[1], str(json.loads(found[2]))) if found else None
+
+    async def _nearest(self) -> list[Json]:
+        """Return the elements whose role and name are like the step's; if there are none, those of its role."""
+        like, page_id = self._role_and_name, self._run.pages.get(self._step.page)
+        for query in ({"role": like[0], "name": like[1]}, {"role": like[0]}) if like and page_id else ():
+            try:
+                seen = await self._perform({"action": "find", **query, "pageId": page_id})
+            except BrowseError:
+                return []
+            if matches := cast("list[Json]", seen.result.get("matches") or []):  # as `find` gives them
+                return matches
+        return []
+
+    def _stopped(self, why: str, found: list[Json], code: str = "") -> FlowStopped:
+        run, steps = self._run, self._run.flow.steps
+        near = "; ".join(f"{each.get('role')} {json.dumps(each.get('name'))} {each.get('ref')}" for each in found[:5])
+        text = f"Flow {run.flow.name} stopped at step {self._number} of {len(steps)}, {self.words}: {why}"
+        left = f"Steps 1 to {run.at} are done, the others are not." if run.at else "No step is done."
+        text = " ".join([text.rstrip(".") + ".", *([f"Nearest: {near}."] if near else []), left])
+        mend = next_call("mend_flow", name=run.flow.name, step=run.at + 1, **({"selector": "e12"} if found else {}))
+        context: Json = {"flow": run.flow.name, "step": self._number, "done": run.at, "code": code}
+        context |= {"pageId": run.page_id, "candidates": [*found], "outputs": run.outputs}
+        return FlowStopped(text, hint=f"The page is as it is. Go on: {mend}.", details={"context": context})
+
+    @property
+    def words(self) -> str:
+        """Return the step's call in few words."""
+        first = next(iter(self._choices.values()), [""])[0] or self._step.arguments.get("url", "")
+        return f"{self._step.action} {shortened(str(first), 160)}".rstrip()
+
+
+def _is(request: Request, sent: Json) -> bool:
+    return request.matches(sent.get("method"), urlsplit(str(sent.get("url"))).path, sent.get("status"))
+
+
+def _words(request: Request) -> str:
+    return f"{request.method} {request.path} {request.status}"
+
+
+def _acts(sent: list[Json]) -> str:
+    told = [
+        f"{each.get('method')} {urlsplit(str(each.get('url'))).path} {each.get('status') or 'no answer'}"
+        for each in sent
+    ]
+    return shortened("; ".join(each for each in told if not each.startswith("GET ")) or "nothing", 200)
+
+
+def _output(step: Step, result: Json) -> JsonValue:
+    """Return what a step has read, cut to what a reply can have."""
+    kind = catalogue.NAMES[step.action].action
+    value: JsonValue = result.get("matches", result.get(kind.text_key, result))
+    return value if len(json.dumps(value)) <= _MOST_OUTPUT else shortened(json.dumps(value), _MOST_OUTPUT)

@@ -1,0 +1,99 @@
+// Returns selectors that find an element again after its site has changed, the most lasting first: role and name, if
+// nothing else has them; else these beside the words of the row or card that the element is alone in; its test id; its
+// label; its text; and its place. `frame` is the way into its iframe, if it is in one of the page's own origin.
+import {cssPath} from "./css_path.js";
+import {parentElement} from "./past_names.js";
+
+const ROLES = {button: 'button', textarea: 'textbox', option: 'option', h1: 'heading', h2: 'heading', h3: 'heading'};
+const TYPES = {button: 'button', submit: 'button', reset: 'button', image: 'button', checkbox: 'checkbox', radio: 'radio',
+  range: 'slider', number: 'spinbutton'};
+const BY_CONTENT = /^(button|link|option|tab|heading|menuitem.*|checkbox|radio|switch|treeitem)$/;
+const TEST_IDS = ['data-testid', 'data-test-id', 'data-test', 'data-qa', 'data-cy'];
+const MOST_NAME = 80, MOST_READ = 400, MOST_ALIKE = 500, MOST_BESIDE = 12, MOST_WITHIN = 400;
+// Dates, times, prices and the like.
+const CHANGING = /\d[.,:/-]\d|\d{4}|[€$£%]/;
+const OTHERS = 'button, input, select, textarea, [role=button]';
+
+const clean = text => (text || '').replace(/\s+/g, ' ').trim();
+const roleOf = e => {
+  const own = e.getAttribute('role')?.split(' ')[0], tag = e.localName;
+  if (own) return own;
+  if (tag === 'a') return e.href ? 'link' : '';
+  if (tag === 'select') return e.multiple || e.size > 1 ? 'listbox' : 'combobox';
+  if (tag !== 'input') return ROLES[tag] || (e.isContentEditable ? 'textbox' : '');
+  return TYPES[e.type] || (e.hasAttribute('list') ? 'combobox' : e.type === 'search' ? 'searchbox' : 'textbox');
+};
+const content = node => {
+  if (node.nodeType === Node.TEXT_NODE) return node.data;
+  if (node.nodeType !== Node.ELEMENT_NODE || /^(script|style)$/.test(node.localName)) return '';
+  if (node.getAttribute('aria-hidden') === 'true' || !node.checkVisibility({visibilityProperty: true})) return '';
+  const inner = node.getAttribute('aria-label') || node.getAttribute('alt') || [...node.childNodes].map(content).join('');
+  return getComputedStyle(node).display.startsWith('inline') ? inner : ` ${inner} `;
+};
+const nameOf = e => {
+  const named = (e.getAttribute('aria-labelledby') || '').split(/\s+/).filter(id => id)
+    .map(id => clean(e.getRootNode().getElementById?.(id)?.textContent)).join(' ');
+  if (named || e.getAttribute('aria-label')) return clean(named || e.getAttribute('aria-label'));
+  if (e.localName === 'input' && TYPES[e.type] === 'button') return clean(e.value || e.alt || e.title);
+  const labels = clean([...e.labels || []].map(label => content(label)).join(' '));
+  const words = labels || !BY_CONTENT.test(roleOf(e)) || e.textContent.length > MOST_READ ? labels : clean(content(e));
+  return words || clean(e.title) || clean(e.placeholder);
+};
+
+// Returns an XPath literal, or '' for a text with both kinds of quotes.
+const literal = text => !text.includes('"') ? `"${text}"` : text.includes("'") ? '' : `'${text}'`;
+const itself = (e, name) => {
+  const type = e.localName === 'input' && e.getAttribute('type') ? `[@type=${literal(e.getAttribute('type'))}]` : '';
+  const words = literal(name), content = clean(e.textContent) === name;
+  const by = !words ? '' : content ? `[normalize-space()=${words}]` : e.getAttribute('aria-label') === name
+    ? `[@aria-label=${words}]` : e.value === name && TYPES[e.type] === 'button' ? `[@value=${words}]` : '';
+  return e.localName + type + by;
+};
+const beside = (e, name, twins) => {
+  let card = e;
+  for (let up = card; up && !twins.some(twin => up.contains(twin)); up = parentElement(up)) card = up;
+  const walker = document.createTreeWalker(card, NodeFilter.SHOW_TEXT), texts = [];
+  for (let seen = 0; seen < MOST_WITHIN && texts.length < MOST_BESIDE && walker.nextNode(); seen++) {
+    const around = walker.currentNode.parentElement, text = clean(walker.currentNode.data);
+    if (!text || text.length > MOST_NAME || e.contains(around) || around.closest(OTHERS)) continue;
+    texts.push([text, around.closest('h1, h2, h3, h4, h5, h6') ? 0 : CHANGING.test(text) ? 2 : 1]);
+  }
+  const own = itself(e, name);
+  return texts.sort((a, b) => a[1] - b[1]).slice(0, 3).map(([text]) => literal(text)).filter(text => text)
+    .map(text => `xpath=/descendant::text()[normalize-space()=${text}]/ancestor::*[descendant::${own}][1]/descendant::${own}`)
+    .find(path => finds(path.slice(6), e));
+};
+const finds = (path, e) => {
+  const found = document.evaluate(path, document, null, XPathResult.ORDERED_NODE_SNAPSHOT_TYPE, null);
+  return found.snapshotLength === 1 && found.snapshotItem(0) === e;
+};
+
+const selectorsOf = e => {
+  const root = e.getRootNode(), role = roleOf(e), name = nameOf(e), short = name && name.length <= MOST_NAME;
+  const same = [...root.querySelectorAll(e.localName)].slice(0, MOST_ALIKE)
+    .filter(each => each !== e && clean(each.textContent) === clean(e.textContent) && roleOf(each) === role
+      && nameOf(each) === name && each.checkVisibility({visibilityProperty: true}));
+  const id = TEST_IDS.find(each => e.getAttribute(each)), css = id && `[${id}=${JSON.stringify(e.getAttribute(id))}]`;
+  const text = clean(e.textContent), says = !role && text && text.length <= MOST_NAME;
+  const byRole = role && short && `role=${role}[name=${JSON.stringify(name)}]`;
+  return [
+    !same.length && byRole,
+    same.length && root === document && beside(e, name, same),
+    css && root.querySelectorAll(css).length === 1 && css,
+    says && !same.length && `text=${JSON.stringify(text)}`,
+    same.length && byRole,
+    root === document && cssPath(e, root),
+  ].filter(selector => selector);
+};
+
+// A frame may be of another origin, and a form's fields may have the names of its own properties.
+export const lasting = e => {
+  try {
+    const frame = window === top ? '' : parent === top ? cssPath(frameElement, frameElement.getRootNode()) : null;
+    return frame === null ? null : {frame, selectors: selectorsOf(e)};
+  } catch {
+    return null;
+  }
+};
+
+export default lasting;

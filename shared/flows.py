@@ -1,0 +1,195 @@
+"""A flow: steps that were done once, and that a program does again. Its file is this model as TOML."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, Final, Literal, Self, cast
+from urllib.parse import quote
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, StringConstraints, ValidationError, model_validator
+
+from shared.errors import ValidationFailed, field_details
+from shared.model import Json
+
+VERSION: Final = 1
+MOST_STEPS: Final = 200
+BEGUN: Final = "its effects begin"
+"""What the record says when a run comes to the first step that sends something to the site."""
+MAIN: Final = "main"
+"""The page on which a flow begins."""
+NAME_PATTERN: Final = r"^[a-z0-9][a-z0-9_-]{0,47}$"
+_PLACEHOLDER: Final = re.compile(r"\{\{ ?([a-z][a-z0-9_]{0,47}) ?\}\}")
+_MOST_BYTES: Final = 1_000_000
+_MOST_VALUE: Final = 100_000
+
+FlowName = Annotated[str, StringConstraints(pattern=NAME_PATTERN)]
+Given = str | bool | int | float | dict[str, str] | list[str]
+"""The value of a parameter; an object names a secret."""
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class Parameter(_Part):
+    """A value that each run gives."""
+
+    description: str = Field(default="", max_length=500)
+    default: Given | None = Field(default=None, description="What a run without it takes. None: a run must give it.")
+
+
+class Request(_Part):
+    """A request that a step must cause, and its answer."""
+
+    method: str = Field(max_length=20)
+    path: str = Field(max_length=2_000, description="`*` is any text.")
+    status: int
+
+    def matches(self, method: object, path: str, status: object) -> bool:
+        """Return whether a request is this one. Answers count as equal if they begin with the same digit."""
+        answered = isinstance(status, int) and status // 100 == self.status // 100
+        return method == self.method and fits(self.path, path) and answered
+
+
+class Expected(_Part):
+    """What a step must cause."""
+
+    url: str | None = Field(default=None, max_length=2_000, description="Where the page is then; `*` is any text.")
+    requests: list[Request] = Field(default=[], max_length=20)
+    shows: list[str] = Field(default=[], max_length=10, description="What the page says then; `*` is any text.")
+
+
+class Step(_Part):
+    """A call of the catalogue. Its arguments stand beside these fields; an element is a list of selectors, of which the
+    first that finds it counts. `{{name}}` stands for a parameter."""
+
+    model_config = ConfigDict(extra="allow")
+    __pydantic_extra__: dict[str, JsonValue]
+
+    action: str = Field(max_length=60)
+    page: str = Field(default=MAIN, max_length=60, description="Which of the flow's pages, if it has several.")
+    output: str | None = Field(default=None, max_length=60, description="The name of what it reads, in the result.")
+    expect: Expected | None = None
+
+    @property
+    def arguments(self) -> Json:
+        return self.__pydantic_extra__
+
+
+class Flow(_Part):
+    """A flow, as its file has it."""
+
+    version: Literal[1]
+    name: FlowName
+    description: str = Field(default="", max_length=2_000)
+    owner: str = Field(default="", max_length=200, description="The client that saved it, and may change it.")
+    saved_by: str = Field(default="", max_length=200, description="That client's label.")
+    parameters: dict[str, Parameter] = Field(default={}, max_length=100)
+    steps: list[Step] = Field(min_length=1, max_length=MOST_STEPS)
+
+    @model_validator(mode="after")
+    def _names_its_parameters(self) -> Self:
+        unknown = {name for step in self.steps for name in placeholders(step.arguments)} - self.parameters.keys()
+        if unknown:
+            raise ValueError(f"steps name {', '.join(sorted(unknown))}, which parameters do not have")
+        return self
+
+    def values_for(self, given: Mapping[str, JsonValue]) -> Json:
+        """Return the value of each parameter. Raises ValidationFailed for one that is missing, unknown, or too long."""
+        if unknown := given.keys() - self.parameters.keys():
+            has = ", ".join(self.parameters) or "none"
+            raise ValidationFailed(
+                f"values.{min(unknown)}: flow {self.name} has no such parameter.",
+                hint=f"It has: {has}.",
+                details=field_details(f"values.{min(unknown)}"),
+            )
+        values: Json = {}
+        for name, parameter in self.parameters.items():
+            value = given.get(name, cast("JsonValue", parameter.default))
+            if value is None or (isinstance(value, str) and len(value) > _MOST_VALUE):
+                what = "is missing" if value is None else f"has more than {_MOST_VALUE:,} characters"
+                raise ValidationFailed(
+                    f"values.{name} {what}: {parameter.description or 'flow ' + self.name + ' needs it'}.",
+                    hint=f"Give it: {{{json.dumps(name)}: ...}}.",
+                    details=field_details(f"values.{name}"),
+                )
+            values[name] = value
+        return values
+
+
+def placeholders(value: JsonValue) -> Iterator[str]:
+    """Yield the parameters that arguments name."""
+    if isinstance(value, str):
+        yield from _PLACEHOLDER.findall(value)
+    elif isinstance(value, list | dict):
+        for each in value.values() if isinstance(value, dict) else value:
+            yield from placeholders(each)
+
+
+def filled(value: JsonValue, values: Json, key: str = "") -> JsonValue:
+    """Return arguments with the values in place of their placeholders. A value is data: in an address it is encoded,
+    and in a selector quoted. Raises ValidationFailed for one that cannot be."""
+    if isinstance(value, dict):
+        return {name: filled(each, values, name) for name, each in value.items()}
+    if isinstance(value, list):
+        return [filled(each, values, key) for each in value]
+    if not isinstance(value, str) or "{{" not in value:
+        return value
+    whole = _PLACEHOLDER.fullmatch(value)
+    if whole:
+        return values[whole[1]]
+    encode = _in_address if key == "url" else _in_selector if key in SELECTORS else str
+    return _PLACEHOLDER.sub(lambda found: encode(values[found[1]]), value)
+
+
+SELECTORS: Final = frozenset({"selector", "source", "target", "submit", "onto", "frame"})
+"""The arguments that name elements."""
+
+
+def _in_address(value: JsonValue) -> str:
+    return quote(str(value), safe="")
+
+
+def _in_selector(value: JsonValue) -> str:
+    text = str(value)
+    if not text.isprintable() or set(text) & set("\"'\\"):
+        raise ValidationFailed(f"The value {text[:80]!r} stands in a selector, and cannot have quotes or backslashes.")
+    return text
+
+
+def fits(pattern: str, text: str) -> bool:
+    """Return whether a text is like a pattern, in which `*` is any text."""
+    at, parts = 0, pattern.split("*")
+    if not text.startswith(parts[0]) or not text.endswith(parts[-1]) or len(text) < len(pattern.replace("*", "")):
+        return False
+    end = len(text) - len(parts[-1]) if len(parts) > 1 else len(text)
+    for part in parts[:-1]:
+        found = text.find(part, at, end)
+        if found < 0:
+            return False
+        at = found + len(part)
+    return len(parts) > 1 or text == pattern
+
+
+def parse(raw: Mapping[str, Any], where: str) -> Flow:  # Any: TOML
+    """Return the flow in a file's data. Raises ValidationFailed, which names the field and the file."""
+    version = raw.get("version")
+    if version != VERSION:
+        raise ValidationFailed(
+            f"{where}: version is {version!r}; this program reads version {VERSION}.",
+            hint="Save the flow anew, or change it to this version: docs/flows.md describes it.",
+            details=field_details("version"),
+        )
+    try:
+        return Flow.model_validate(raw)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        field = ".".join(map(str, first["loc"]))
+        text = first["msg"].removeprefix("Value error, ")
+        raise ValidationFailed(f"{where}: {field}: {text}.", details=field_details(field)) from None
+
+
+def check_size(size: int, where: str) -> None:
+    """Raise ValidationFailed for a file that is too large to be read."""
+    if size > _MOST_BYTES:
+        raise ValidationFailed(f"{where} has {size:,} bytes, and a flow has at most {_MOST_BYTES:,}.")
