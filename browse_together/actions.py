@@ -1845,6 +1845,61 @@ class BrowserActions(Calling):
             since=since, until=until, limit=limit, budget=budget, format=format, cursor=cursor,
         )
 
+    def save_flow(
+        self, name: str, *, description: str | None = None, since: str | None = None,
+        calls: Sequence[str] | None = None, page_id: str | None = None,
+        values: Mapping[str, str | bool | int | float | Sequence[str] | SecretRef] | None = None,
+        replace: bool | None = None,
+    ) -> Done:
+        """Save what you did as a flow, which runs again without a model. From the record of your calls: failed tries,
+        looks and dead ends are left out, what you typed becomes parameters, what you extracted an output, and what
+        each step caused is checked at each run.
+
+        name: Lower case, such as send-invoice.
+        description: What it is for.
+        since: From when on: how long ago (10m, 2h) or an ISO time. Default: 30m.
+        calls: Only these call_ids.
+        page_id: Only what was done on this page.
+        values: Defaults of parameters, by name; see the reply of a first save.
+        replace: Overwrite your flow of this name. Default: False.
+        """
+        return self._call(
+            "save_flow", Done, name=name, description=description, since=since, calls=calls, page_id=page_id,
+            values=values, replace=replace,
+        )
+
+    def run_flow(
+        self, name: str, *, values: Mapping[str, str | bool | int | float | Sequence[str] | SecretRef] | None = None,
+        page_id: str | None = None, heal: bool | None = None, dry_run: bool | None = None,
+    ) -> Done:
+        """Run a saved flow. It stops at the step where the page differs, and says what is nearest. Without page_id on a
+        page of its own, which stays open. `list_flows` names the values that it needs.
+
+        name: Lower case, such as send-invoice.
+        values: By parameter: text, number, true or false, {"secret": NAME}.
+        page_id: A page of yours to do it on.
+        heal: If an element is not found, take the only one of its role and name. Default: False.
+        dry_run: Only check that it could begin, and list its steps. Default: False.
+        """
+        return self._call("run_flow", Done, name=name, values=values, page_id=page_id, heal=heal, dry_run=dry_run)
+
+    def mend_flow(self, name: str, *, step: int | None = None, selector: str | None = None) -> Done:
+        """Go on with your flow that stopped at a step, with another element for that step. The element is kept in the
+        flow, if it is yours and the step succeeds.
+
+        name: Lower case, such as send-invoice.
+        step: Where to go on; by default where it stopped.
+        selector: The step's element now: ref, CSS or role=...
+        """
+        return self._call("mend_flow", Done, name=name, step=step, selector=selector)
+
+    def list_flows(self, *, name: str | None = None) -> Result:
+        """List the saved flows and the values that they need; with a name, that flow's file.
+
+        name: Show this one's file.
+        """
+        return self._call("list_flows", Result, name=name)
+
 
 class AsyncPageActions(AsyncCalling):
     """The actions on one page."""
@@ -3524,3 +3579,58 @@ class AsyncBrowserActions(AsyncCalling):
             "get_activity", Result, page_id=page_id, client=client, session_id=session_id, action_name=action_name,
             since=since, until=until, limit=limit, budget=budget, format=format, cursor=cursor,
         )
+
+    async def save_flow(
+        self, name: str, *, description: str | None = None, since: str | None = None,
+        calls: Sequence[str] | None = None, page_id: str | None = None,
+        values: Mapping[str, str | bool | int | float | Sequence[str] | SecretRef] | None = None,
+        replace: bool | None = None,
+    ) -> Done:
+        """Save what you did as a flow, which runs again without a model. From the record of your calls: failed tries,
+        looks and dead ends are left out, what you typed becomes parameters, what you extracted an output, and what
+        each step caused is checked at each run.
+
+        name: Lower case, such as send-invoice.
+        description: What it is for.
+        since: From when on: how long ago (10m, 2h) or an ISO time. Default: 30m.
+        calls: Only these call_ids.
+        page_id: Only what was done on this page.
+        values: Defaults of parameters, by name; see the reply of a first save.
+        replace: Overwrite your flow of this name. Default: False.
+        """
+        return await self._call(
+            "save_flow", Done, name=name, description=description, since=since, calls=calls, page_id=page_id,
+            values=values, replace=replace,
+        )
+
+    async def run_flow(
+        self, name: str, *, values: Mapping[str, str | bool | int | float | Sequence[str] | SecretRef] | None = None,
+        page_id: str | None = None, heal: bool | None = None, dry_run: bool | None = None,
+    ) -> Done:
+        """Run a saved flow. It stops at the step where the page differs, and says what is nearest. Without page_id on a
+        page of its own, which stays open. `list_flows` names the values that it needs.
+
+        name: Lower case, such as send-invoice.
+        values: By parameter: text, number, true or false, {"secret": NAME}.
+        page_id: A page of yours to do it on.
+        heal: If an element is not found, take the only one of its role and name. Default: False.
+        dry_run: Only check that it could begin, and list its steps. Default: False.
+        """
+        return await self._call("run_flow", Done, name=name, values=values, page_id=page_id, heal=heal, dry_run=dry_run)
+
+    async def mend_flow(self, name: str, *, step: int | None = None, selector: str | None = None) -> Done:
+        """Go on with your flow that stopped at a step, with another element for that step. The element is kept in the
+        flow, if it is yours and the step succeeds.
+
+        name: Lower case, such as send-invoice.
+        step: Where to go on; by default where it stopped.
+        selector: The step's element now: ref, CSS or role=...
+        """
+        return await self._call("mend_flow", Done, name=name, step=step, selector=selector)
+
+    async def list_flows(self, *, name: str | None = None) -> Result:
+        """List the saved flows and the values that they need; with a name, that flow's file.
+
+        name: Show this one's file.
+        """
+        return await self._call("list_flows", Result, name=name)

@@ -5,10 +5,10 @@ from browse_together.refusals import BrowseError, Busy
 __all__ = [
     "BrowseError", "InvalidRequest", "ValidationFailed", "InvalidSelector", "ElementNotFound", "ElementNotInteractable",
     "ElementGone", "AmbiguousSelector", "PageRequired", "PageNotFound", "PageOwned", "WorkOwned", "StaleRevision",
-    "DialogOpen", "AffectsOthers", "CannotUndo", "HumanInControl", "LoginRequired", "SessionNotFound", "SessionExpired",
-    "Cancelled", "Unauthorized", "Forbidden", "RateLimited", "InternalError", "BrowserLaunchFailed", "BrowserCrashed",
-    "NavigationFailed", "TimedOut", "NetworkError", "ScriptExecutionFailed", "ResourceExhausted", "ServiceUnavailable",
-    "UnknownOutcome",
+    "DialogOpen", "AffectsOthers", "CannotUndo", "FlowStopped", "HumanInControl", "LoginRequired", "SessionNotFound",
+    "SessionExpired", "Cancelled", "Unauthorized", "Forbidden", "RateLimited", "InternalError", "BrowserLaunchFailed",
+    "BrowserCrashed", "NavigationFailed", "TimedOut", "NetworkError", "ScriptExecutionFailed", "ResourceExhausted",
+    "ServiceUnavailable", "UnknownOutcome",
 ]
 
 
@@ -100,6 +100,12 @@ class CannotUndo(BrowseError):
     """Raised when a call cannot be taken back: it is the site's side, too long ago, or was changed anew since."""
 
     code = "CANNOT_UNDO"
+
+
+class FlowStopped(BrowseError):
+    """Raised when a step of a flow finds its page other than it was: what is left was not done."""
+
+    code = "FLOW_STOPPED"
 
 
 class HumanInControl(Busy):

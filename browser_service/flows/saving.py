@@ -10,8 +10,7 @@ from urllib.parse import urlsplit
 from pydantic import JsonValue
 
 from shared import flows
-from shared.actions.base import OwnershipAction, PageAction
-from shared.actions.traits import Effect
+from shared.actions.traits import Effect, Scope
 from shared.calls import ActivityRecord
 from shared.catalogue import ACTIONS
 from shared.errors import ValidationFailed, field_details
@@ -172,8 +171,8 @@ class _Drafting:
 
     def add(self, call: _Done) -> None:
         kind = ACTIONS[call.action]
-        if not issubclass(kind, PageAction) or issubclass(kind, OwnershipAction) or category(kind) not in _KEPT:
-            if issubclass(kind, PageAction) and not issubclass(kind, OwnershipAction):
+        if kind.scope is not Scope.PAGE or kind.claim or category(kind) not in _KEPT:
+            if kind.scope is Scope.PAGE and not kind.claim:
                 self.draft.left_out.append(f"{call.action}: the record does not have what it takes to repeat it")
             return
         if kind.closes is not None:

@@ -152,7 +152,8 @@ class Activity:
         if not recorded and action.scope is not Scope.PAGE:
             return
         self._last_id += 1
-        self.on_act(identity)
+        if recorded:
+            self.on_act(identity)
         page = outcome.page or self._directory.get(action.addressed.page or "")
         session_id = page.session_id if page else _session(action)
         summary = Row(
@@ -217,7 +218,9 @@ class Activity:
         acts, _ = await self._rows(row_filter, client_id, limit, None, all_rows=all_rows)
         reads = [each.row for each in self._reads.values() if row_filter.matches(each.summary)]
         visible = reads if all_rows else [row for row in reads if row.client_id == client_id]
-        return [activity_record(row, client_id, self.colour_of, whole=True) for row in sorted([*acts, *visible])[-limit:]]
+        return [
+            activity_record(row, client_id, self.colour_of, whole=True) for row in sorted([*acts, *visible])[-limit:]
+        ]
 
     async def pictures(
         self, row_ids: Iterable[int], client_id: str, *, all_rows: bool = False

@@ -4,12 +4,13 @@ from typing import Annotated
 
 from pydantic import Field
 
-from shared.actions.arguments import CallId, PageId, SecretRef, Selector
+from shared.actions.arguments import MOST_TEXT, CallId, PageId, SecretRef, Selector, Several
 from shared.actions.base import Action
 from shared.actions.traits import Effect, Lane
 from shared.flows import MOST_STEPS, FlowName
 
-Value = str | bool | int | float | list[str] | SecretRef
+_Text = Annotated[str, Field(max_length=MOST_TEXT)]
+Value = _Text | bool | int | float | Several[_Text] | SecretRef
 Values = Annotated[
     dict[str, Value],
     Field(max_length=100, description='By parameter: text, number, true or false, {"secret": NAME}.'),

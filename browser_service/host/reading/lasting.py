@@ -32,7 +32,7 @@ def selectors(view: ClientView | None, given: str, frame: str | None, found: Las
 def _as_shown(view: ClientView, ref: str) -> list[str]:
     """Return the selector of the role and name that the client was shown; within the element's row or section, if
     others have them too. A ref in a frame has none."""
-    index = None if tree.prefix_of(ref) else tree.index_of(view.tree, ref)
+    index = None if tree.prefix_of(ref) in view.frames else tree.index_of(view.tree, ref)
     if index is None:
         return []
     node = view.tree[index]
