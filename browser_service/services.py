@@ -210,17 +210,10 @@ class Services:
         self.guard = CrossOriginGuard(directory, self.downloads.urls_of)
         front = FrontParts(
             *(host, directory, clients, Addressing(directory), self.policy, self.quotas, self.origins, self.guard),
-            *(
-                feeds,
-                ledger,
-                host_calls,
-                self.lifecycle,
-                self.work,
-                self.downloads,
-                self.flows,
-                count_unshared,
-                owner_asks,
-            ),
+            *(feeds, ledger, host_calls, self.lifecycle, self.work, self.downloads),
+            flows=self.flows,
+            count_unshared=count_unshared,
+            owner_asks=owner_asks,
         )
         self.dispatcher = Dispatcher(front, handlers_of(Scope.SERVICE))
         self.reads = Reads(front, self.secrets, artifacts)
