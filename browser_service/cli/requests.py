@@ -42,7 +42,7 @@ def show(context: typer.Context, *, data_dir: flags.DataDir = None, as_json: fla
         output.say("Nobody asks for anything.")
     else:
         output.show_rows(_COLUMNS, [[_row(request) for request in waiting]])
-        output.say("Answer with `requests done ID` or `requests refuse ID`, or in your own browser:")
+        output.say("Answer with `requests done ID`, `requests refuse ID` or `requests tab ID TAB`, or in your own browser:")
         for request in waiting:
             output.say(str(request["link"]))
 
@@ -67,6 +67,21 @@ def refuse(
 ) -> None:
     """Say that it will not be done."""
     _resolve(data_dir, request_id, {"state": "refused", "reason": reason})
+
+
+@requests.command()
+def tab(
+    request_id: Id,
+    tab_id: Annotated[str, typer.Argument(metavar="TAB", help="As `browse-together tabs` lists it.")],
+    *,
+    data_dir: flags.DataDir = None,
+    read: Annotated[bool, typer.Option("--read", help="To read, and not to act there.")] = False,
+) -> None:
+    """Share a tab of your own browser with the agent that asks for one, and with no other."""
+    share: Json = {"tabId": tab_id, "access": "read" if read else "act", "requestId": request_id}
+    with Client(flags.settings(data_dir).data_dir, operator=True) as service:
+        shared = service.post(wire.TABS_SHARE, share)
+    output.say(f"{request_id}: shared. The agent calls it {shared['pageId']}.")
 
 
 def _resolve(data_dir: str | None, request_id: str, resolution: Json) -> None:

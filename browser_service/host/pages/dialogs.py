@@ -69,11 +69,12 @@ class Dialogs:
 
     # --- events of the browser -----------------------------------------------------------------------------------
 
-    def note_opened(self, page: Page | None, dialog: Dialog) -> None:
-        """Note a dialog. A popup may show one before it has a pageId; if it gets none, dismiss the dialog."""
+    def note_opened(self, page: Page | None, dialog: Dialog, *, persons: bool = False) -> None:
+        """Note a dialog; one of the `persons` is theirs to answer. A popup may show one before it has a pageId; if it
+        gets none, dismiss the dialog."""
         owner = next((each for each in self._pages.values() if each.tab is not None and each.tab.page is page), None)
         if owner is not None and owner.tab is not None:
-            self._open_dialog(owner.record, owner.tab, dialog)
+            self._open_dialog(owner.record, owner.tab, dialog, persons=persons)
         elif page is None:
             self._background.spawn(dismiss(dialog))
         else:
@@ -117,6 +118,8 @@ class Dialogs:
         dialog = next((o for o in self._open if o.page is page and not o.answering), None)
         if dialog is None or not dialog.live:
             raise no_dialog_error(page, self.open_beside(page), call.client_id)
+        if dialog.persons and not call.by_person:
+            raise refusal(dialog, page, call.client_id)
         if action.prompt_text is not None and not (action.accept and dialog.dialog.type == "prompt"):
             raise ValidationFailed(
                 f"promptText is for a prompt that is accepted; {page.page_id} shows {dialog.named}.",
@@ -142,20 +145,20 @@ class Dialogs:
             self._background.spawn(self._dismiss(dialog))
 
     def dismiss_all(self) -> None:
-        for dialog in [*self._open]:
+        for dialog in [each for each in self._open if not each.persons]:
             self._background.spawn(self._dismiss(dialog))
 
     # --- inside --------------------------------------------------------------------------------------------------
 
-    def _open_dialog(self, page: PageRecord, tab: Tab, dialog: Dialog) -> None:
-        open_dialog = OpenDialog(dialog, page, tab, time.monotonic() + self._within_s)
-        if (policy := page.automatic_answer()) is not None:
+    def _open_dialog(self, page: PageRecord, tab: Tab, dialog: Dialog, *, persons: bool = False) -> None:
+        open_dialog = OpenDialog(dialog, page, tab, time.monotonic() + self._within_s, persons)
+        if not persons and (policy := page.automatic_answer()) is not None:
             tab.observer.expect_dialog()
             self._background.spawn(self._answer_by_policy(open_dialog, policy))
             return
-        open_dialog.timer = asyncio.get_running_loop().call_later(
-            self._within_s, lambda: self._background.spawn(self._expire(open_dialog))
-        )
+        if not persons:
+            expire = lambda: self._background.spawn(self._expire(open_dialog))  # noqa: E731 - one expression
+            open_dialog.timer = asyncio.get_running_loop().call_later(self._within_s, expire)
         self._open.append(open_dialog)
         page.dialog = open_dialog.shown
         tab.page.once("close", lambda _: self._remove_lost(open_dialog))

@@ -33,6 +33,8 @@ class OpenDialog:
     tab: Tab
     until: float
     """When it is dismissed, on the monotonic clock."""
+    persons: bool = False
+    """True if no agent caused it, in a person's own tab. Nobody answers it for them."""
     calls: list[CallRun] = field(default_factory=list)
     timer: asyncio.TimerHandle | None = None
     answering: str = ""
@@ -88,10 +90,12 @@ class OpenDialog:
             raise TimedOut(f"The browser did not close {self.named} of {self.page.page_id}.") from error
 
     def may_be_answered_by(self, client_id: str) -> bool:
-        return self.page.lease is None or self.page.lease.client_id == client_id
+        return not self.persons and (self.page.lease is None or self.page.lease.client_id == client_id)
 
     def next_call(self, client_id: str) -> str:
         """Say what a client can do about the dialog."""
+        if self.persons:
+            return "It is the person's own, and they answer it in their browser. Repeat the call later."
         page_id, at = self.page.page_id, local_time(self.until - time.monotonic())
         if self.page.private_from(client_id):
             return f"Only who holds that page may answer it; unanswered it is dismissed at {at}."

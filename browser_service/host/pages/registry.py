@@ -11,6 +11,7 @@ from browser_service.host.sessions.session import SessionEntry
 from browser_service.host.tabs.life import Life, LifeEvent
 from browser_service.host.tabs.record import PageRecord
 from browser_service.host.tabs.tab import Tab, target_of
+from shared.actions.traits import Effect
 from shared.calls import Call, ClientRef
 from shared.errors import BrowserCrashed
 from shared.events import PageClosed, PageOpened
@@ -197,9 +198,14 @@ class PageRegistry:
         entry = self._showing(page)
         if entry is None and page is not None and session.keeps_tabs_private:
             self._background.spawn(self._popup_dialog(page, dialog))
-        elif entry is None or entry.record.guarded or self._common.running.busy(entry.record.holder_id, entry.page_id):
-            # else a person's own, in their browser
-            self._common.dialogs.note_opened(page, dialog)
+        else:
+            persons = entry is not None and not entry.record.guarded and not self._acted_on(entry)
+            self._common.dialogs.note_opened(page, dialog, persons=persons)
+
+    def _acted_on(self, entry: PageEntry) -> bool:
+        """Say if an act of an agent runs on a page, which may have caused what happens there."""
+        runs = self._common.running.on_page(entry.page_id)
+        return any(run.admitted and run.action.effect is not Effect.READS for run in runs)
 
     async def _popup_dialog(self, page: "Page", dialog: "Dialog") -> None:
         """Note the dialog of a popup that has no entry yet. One in a tab that is not shared is the person's alone."""

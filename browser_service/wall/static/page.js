@@ -91,7 +91,7 @@ export class PageView {
 
   #isInHand() {
     const kind = this.model.pages.get(this.id)?.person?.kind;
-    return Boolean(kind) && kind !== "stopped" && !this.model.viewer.readOnly;
+    return Boolean(kind) && kind !== "stopped" && kind !== "tab" && !this.model.viewer.readOnly;
   }
 
   /** Says in whose hands the page is, and what is to be done about it. */

@@ -5,7 +5,8 @@ import { host } from "./words.js";
 
 const ASKED_EVERY_MS = 2000;
 const RARELY_MS = 10000; // while no browser is attached to
-const FEW = 8;
+const FEW = 4;
+const EMPTY = "about:blank";
 const WAYS = { act: "Share", read: "Share to read" };
 
 /** Asks for the tabs as long as it is shown, and passes them on. */
@@ -58,12 +59,11 @@ class Row {
     this.#shown = text;
     this.element.classList.toggle("shared", isShared);
     paint(this.element, isShared && colour);
-    write(this.#title, tab.title || host(tab.url) || "An empty tab");
-    write(this.#place, [host(tab.url), ...sharing(tab)].filter(Boolean).join(" · "));
-    const button = (what, text, className) => el("button", { type: "button", className, "aria-label": `${text}: ${tab.title || host(tab.url)}`, onclick: () => this.#do(what, tab) }, text);
-    this.#buttons.replaceChildren(...(isShared
-      ? [button("back", "Take back", "")]
-      : Object.entries(WAYS).map(([access, text]) => button(access, text, access === "act" && isPicked ? "first" : ""))));
+    const title = tab.url === EMPTY ? "An empty tab" : tab.title || host(tab.url);
+    write(this.#title, title);
+    write(this.#place, [tab.url !== EMPTY && host(tab.url), ...sharing(tab)].filter(Boolean).join(" · "));
+    const button = ([what, text]) => el("button", { type: "button", "aria-label": `${text}: ${title}`, onclick: () => this.#do(what, tab) }, text);
+    this.#buttons.replaceChildren(...(isShared ? [["back", "Take back"]] : Object.entries(WAYS)).map(button));
   }
 
   async #do(what, tab) {
@@ -95,7 +95,8 @@ class List {
   update(tabs, colourOf = () => null) {
     this.#last = [tabs, colourOf];
     const sorted = this.isPicked ? tabs : [...tabs.filter(({ pageId }) => pageId), ...tabs.filter(({ pageId }) => !pageId)];
-    const few = this.#isWhole || sorted.length <= FEW + 1 ? sorted : sorted.slice(0, Math.max(FEW, sorted.filter(({ pageId }) => pageId).length));
+    const most = tabs.filter(({ pageId }) => pageId).length + FEW;
+    const few = this.isPicked || this.#isWhole || sorted.length <= most + 1 ? sorted : sorted.slice(0, most);
     const before = this.#rows;
     this.#rows = new Map(few.map((tab) => [tab.tabId, before.get(tab.tabId) ?? new Row(this.press)]));
     for (const tab of few) this.#rows.get(tab.tabId).update(tab, colourOf(tab.pageId), this.isPicked);

@@ -137,6 +137,34 @@ async def test_a_dialog_that_an_agents_act_opens_in_a_persons_tab_is_the_agents_
         assert seen["value"] == "answered"
 
 
+PERSONS_OWN = """<a href=/file>get</a><button>b</button>
+<script>new BroadcastChannel('person').onmessage = () => { alert('mine'); document.title = 'answered'; };</script>"""
+
+
+async def test_no_agent_answers_a_dialog_of_a_persons_tab_that_it_did_not_cause_and_it_is_told_of_its_own_downloads(
+    start: StartService, persons: Persons, site: Site
+) -> None:
+    site.page("/file", Answer("words", headers={"Content-Disposition": 'attachment; filename="told.txt"'}))
+    await persons.open(site.page("/", PERSONS_OWN))
+    service = await start(cdp_url=persons.url)
+    async with service.agent() as agent, service.agent("Ana", operator=True) as ana:
+        await agent.call("goto", pageId="mine", url=site.page("/mine", "mine"))
+        theirs = await their_page(agent, site.url("/"))
+        told = (await agent.call("click", pageId=theirs, selector="a"))["observed"]
+        assert "download 'told.txt' began; the browser that is attached to" in told
+        person = "new BroadcastChannel('person').postMessage('')"  # what is not done there is no agent's act there
+        await agent.call("evaluate_script", pageId="mine", expression=person)
+        await become(lambda: service.entry(theirs).record.dialog is not None)
+        for action in ("snapshot", "handle_dialog"):
+            refused = await agent.error(
+                action, pageId=theirs, **({"accept": True} if action == "handle_dialog" else {})
+            )
+            assert (refused["code"], "the person's own" in refused["hint"]) == ("DIALOG_OPEN", True)
+        await ana.call("handle_dialog", pageId=theirs, accept=True)
+        seen = await agent.call("evaluate_script", pageId=theirs, expression="document.title")
+        assert seen["value"] == "answered"
+
+
 async def test_the_owners_rules_cover_an_agents_requests_from_a_persons_tab(
     start: StartService, persons: Persons, site: Site, tmp_path: Path
 ) -> None:
