@@ -42,7 +42,7 @@ def show(context: typer.Context, *, data_dir: flags.DataDir = None, as_json: fla
         output.say("Nobody asks for anything.")
     else:
         output.show_rows(_COLUMNS, [[_row(request) for request in waiting]])
-        output.say("Answer with `requests done ID`, `requests refuse ID` or `requests tab ID TAB`, or in your own browser:")
+        output.say("Answer with `requests done`, `refuse` or `tab` and its ID, or in your own browser:")
         for request in waiting:
             output.say(str(request["link"]))
 

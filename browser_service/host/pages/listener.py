@@ -78,7 +78,7 @@ class Listener(TabListener):
             tab.observer.add_once(f"{challenge.words}: {next_call('goto', url=challenge.url, auth=auth)}")
 
     def watch_downloads(self, tab: Tab) -> None:
-        """Have Chromium report a new tab's downloads, and the windows that its scripts open if the tab is no person's."""
+        """Have Chromium report a new tab's downloads, and the windows that its scripts open unless it is a person's."""
         if tab.cdp is None:
             return
         if self.record.guarded:
@@ -86,8 +86,8 @@ class Listener(TabListener):
         self.downloads.watch(tab.cdp, partial(self._tell_elsewhere, tab) if self.attached else None)
 
     def _tell_elsewhere(self, tab: Tab, line: str) -> None:
-        """Report a download that we do not keep: in the reply of the act that began it, or else in a notice; but not one
-        of a person in their own tab."""
+        """Report a download that we do not keep: in the reply of the act that began it, or else in a notice, unless a
+        person began it in their own tab."""
         if not tab.observer.add_once(line) and self.record.holder_id and self.record.guarded:
             self.record.tell(self.record.holder_id, f"{self.record.page_id}: {line}.")
 

@@ -153,7 +153,9 @@ class PersonTabs:
                 await entry.adopt(page)
         except (BrowserCrashed, TimeoutError) as error:
             await entry.give_back()
-            self.registry.forget(entry.record)
+            if awaited is None:
+                self.registry.forget(entry.record)
+            entry.record.target_id, entry.record.lent, entry.record.lent_to = "", None, None
             raise TimedOut("The tab did not answer; it is not shared.", hint="Look at it, then repeat.") from error
         entry.record.awaits_tab = False
         await entry.titles.read()

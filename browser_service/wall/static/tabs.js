@@ -30,7 +30,7 @@ export class Tabs {
     let isThere = false;
     try {
       const found = document.hidden ? null : await this.socket.tabs();
-      isThere = found === null || found.attachment.state !== "off";
+      isThere = found === null || found.attachment.state !== "off" || found.tabs.length > 0;
       if (found && this.#isOn) this.take(found);
     } catch {
       // the connection is lost, or the request is over: both are told elsewhere

@@ -146,7 +146,7 @@ async def test_no_agent_answers_a_dialog_of_a_persons_tab_that_it_did_not_cause_
 ) -> None:
     site.page("/file", Answer("words", headers={"Content-Disposition": 'attachment; filename="told.txt"'}))
     await persons.open(site.page("/", PERSONS_OWN))
-    service = await start(cdp_url=persons.url)
+    service = await start(attached_tabs="shared", cdp_url=persons.url)
     async with service.agent() as agent, service.agent("Ana", operator=True) as ana:
         await agent.call("goto", pageId="mine", url=site.page("/mine", "mine"))
         theirs = await their_page(agent, site.url("/"))

@@ -23,14 +23,46 @@ class Ana:
 
     def __init__(self, service: RunningService, agent: Agent) -> None:
         self._http = agent.http
-        self.headers = {"Authorization": f"Bearer {mint(service.secret, 'cli-ana', 'CLI', operator=True)}"}
+        self._headers = {"Authorization": f"Bearer {mint(service.secret, 'cli-ana', 'CLI', operator=True)}"}
 
     async def asked(self) -> list[dict[str, AnyJson]]:
-        reply = await self._http.get(wire.REQUESTS, headers=self.headers)
+        reply = await self._http.get(wire.REQUESTS, headers=self._headers)
         return list(reply.json()["result"]["requests"])
 
     async def post(self, path: str, **body: AnyJson) -> dict[str, AnyJson]:
-        return dict((await self._http.post(path, json=body, headers=self.headers)).json())
+        return dict((await self._http.post(path, json=body, headers=self._headers)).json())
+
+    async def tab_at(self, url: str) -> str:
+        listed = (await self._http.get(wire.TABS, headers=self._headers)).json()["result"]["tabs"]
+        return str(next(tab["tabId"] for tab in listed if tab["url"] == url))
+
+
+async def test_an_agent_gets_the_tab_that_it_asked_for_and_no_other(
+    start: StartService, persons: Persons, site: Site
+) -> None:
+    wanted, other = site.page("/invoice", "<button>Pay</button>"), site.page("/mail", "secret")
+    await persons.open(other)
+    await persons.open(wanted)
+    service = await start(cdp_url=persons.url)
+    async with service.agent() as agent, service.agent() as second, service.agent() as cli:
+        ana, before = Ana(service, cli), await persons.tabs()
+        asking = asyncio.create_task(agent.reply("request_human", **ASKS))
+        await become(lambda: any(page.person for page in service.parts.directory.pages()))
+        (request,) = await ana.asked()
+        assert (request["kind"], request["message"], request["url"]) == ("tab", ASKS["message"], "about:blank")
+        untold = await ana.post(f"{wire.REQUESTS}/{request['requestId']}/resolve", state="done")
+        assert untold["error"]["code"] == "VALIDATION_ERROR"
+        assert (await agent.error("snapshot", pageId="tab"))["code"] == "HUMAN_IN_CONTROL"
+        share = {"tabId": await ana.tab_at(wanted), "requestId": request["requestId"]}
+        assert (await ana.post(wire.TABS_SHARE, **share))["result"]["pageId"] == "tab"
+        reply = (await asking).json()
+        assert (reply["page"]["pageId"], reply["page"]["url"], reply["page"]["title"]) == ("tab", wanted, "/invoice")
+        assert "A person shared a tab, which is tab" in reply["result"]["observed"]
+        assert (await agent.call("click", pageId="tab", selector="button"))["observed"]
+        assert (await second.error("snapshot", pageId="tab"))["code"] == "PAGE_OWNED"
+        assert other not in str(await agent.call("list_pages", all=True))
+        assert await persons.tabs() == before, "nothing was opened or closed"
+        assert (await ana.post(wire.TABS_SHARE, **share))["error"]["code"] == "INVALID_REQUEST"
 
 
 async def test_a_person_may_decline_and_an_agent_may_withdraw_and_both_leave_nothing(
@@ -62,23 +94,3 @@ async def test_where_no_browser_is_attached_to_nobody_is_asked_for_a_tab(service
     async with service.agent() as agent:
         refused = await agent.error("request_human", **ASKS)
         assert ("browse-together attach" in refused["hint"], refused["code"]) == (True, "INVALID_REQUEST")
-
-
-async def test_the_page_that_was_asked_for_becomes_the_tab_that_the_person_chose(
-    start: StartService, persons: Persons, site: Site
-) -> None:
-    await persons.open(site.page("/", "<h1>invoice</h1>"))
-    service = await start(cdp_url=persons.url)
-    await service.session().context()
-    async with service.agent() as agent, service.agent() as other, service.agent() as cli:
-        ana = Ana(service, cli)
-        waiting = asyncio.create_task(agent.call("request_human", **ASKS))
-        await become(lambda: bool(service.running_calls()))
-        (asked,) = await ana.asked()
-        listed = (await cli.http.get(wire.TABS, headers=ana.headers)).json()["result"]["tabs"]
-        tab_id = next(tab["tabId"] for tab in listed if tab["url"] == site.url("/"))
-        shared = await ana.post(wire.TABS_SHARE, tabId=tab_id, requestId=asked["requestId"])
-        assert "shared a tab, which is tab." in (await waiting)["observed"]
-        assert shared["result"]["pageId"] == "tab"
-        assert "invoice" in str(await agent.call("snapshot", pageId="tab"))
-        assert (await other.error("snapshot", pageId="tab"))["code"] == "PAGE_OWNED"
