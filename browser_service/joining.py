@@ -46,6 +46,12 @@ class Join:
     """Addresses that no page reaches, at no port."""
 
 
+def check_platform(platform: str) -> None:
+    """Raise CannotJoin on Windows, where a host could neither be asked to drain nor begin anew in its place."""
+    if platform == "win32":
+        raise CannotJoin("A host needs Linux or macOS. On Windows, run it in WSL or in a container.")
+
+
 def address(text: str, *, plain_http: bool) -> str:
     """Return the origin of the service to join. Raises CannotJoin, which names the option."""
     try:

@@ -1,6 +1,7 @@
 """Runs a host, which dials the service and has browsers for it, and shows the service's hosts: `host` and `hosts`."""
 
 import contextlib
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from ipaddress import ip_address
@@ -11,7 +12,7 @@ import typer
 
 from browser_service.cli import client, flags, output
 from browser_service.cli.options import new_app
-from browser_service.joining import CannotJoin, Join, address, host_state, read_token
+from browser_service.joining import CannotJoin, Join, address, check_platform, host_state, read_token
 from shared import wire
 from shared.absent import CRYPTOGRAPHY, RICH, absent
 from shared.model import Json
@@ -69,6 +70,7 @@ def host(
         output.say(words, to_stderr=not is_well)
         raise typer.Exit(0 if is_well else 1)
     with no_traceback():
+        check_platform(sys.platform)
         wanted = joining(join, token_file, name, plain_http=plain_http, allow_loopback=allow_loopback)
         if engine:
             _let_start(wanted, count, plain_http=plain_http)

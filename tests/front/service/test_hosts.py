@@ -208,6 +208,25 @@ async def test_a_host_that_is_emptied_bars_calls_that_never_pause(
         assert fleet.at("mine") == "second"
 
 
+async def test_a_call_that_does_not_end_keeps_no_host_from_being_emptied(
+    tmp_path: Path, site: Site, hold: threading.Event
+) -> None:
+    clock = Clock()
+    async with front(tmp_path / "data", clock) as fleet, fleet.service.agent() as agent:
+        first = fleet.join("first")
+        await visit(agent, site, "mine")
+        endless = sent(agent, "endless", "goto", pageId="p", url=site.url("/held"), timeout=110_000)
+        await become(lambda: site.counts["/held"] == 1)
+        fleet.join("second")
+        fleet.fleet.membership.drain("first")
+        clock.pass_s(61)
+        await become(lambda: first.ended)
+        assert (await endless).json()["error"]["code"] == "UNKNOWN_OUTCOME"
+        hold.set()
+        await agent.call("goto", pageId="p", url=site.url("/p"))
+        assert fleet.at("mine") == "second"
+
+
 async def test_a_cut_link_delays_calls_and_nothing_else(fleet: Front, site: Site) -> None:
     host = fleet.join("first")
     async with fleet.service.agent() as agent, watching(fleet.service, agent.client_id) as progress:

@@ -20,6 +20,7 @@ from tests.support.json import AnyJson
 from tests.support.rack import PATIENCE_S, Rack, rack, until
 from tests.support.service import Agent
 from tests.support.site import Answer, Received, Site
+from tests.support.terminal import ROOT
 
 pytestmark = pytest.mark.anyio
 
@@ -174,6 +175,43 @@ async def test_a_host_that_is_cut_off_ends_its_browsers_before_its_sessions_go_o
             network.cut()
             await hosts.ready(2)
         hosts.end_hosts()
+
+
+LATE = "import time\nnow = time.time\ntime.time = lambda: now() + 40"
+OTHER = "from shared import written\nwritten.fingerprint = lambda: 'other'"
+"""What a host's Python does at its start, so that its clock is off, or its actions are another version's."""
+
+
+@pytest.mark.parametrize(
+    ("at_start", "said"),
+    [
+        (LATE, "ahead of the service's, and 30 s are the most. Have a time server set the clocks of both machines"),
+        (OTHER, "with other actions than this service. Run the version of the service on it too."),
+    ],
+    ids=["another clock", "another version"],
+)
+async def test_a_host_that_cannot_be_one_says_why_and_ends(
+    hosts: Rack, tmp_path: Path, at_start: str, said: str
+) -> None:
+    (tmp_path / "sitecustomize.py").write_text(at_start, encoding="utf-8")
+    host = hosts.start_host("wrong", PYTHONPATH=f"{tmp_path}:{ROOT}")
+    assert await host.ended() == 1
+    assert said in host.log.splitlines()[-1]
+    assert await hosts.ready(0) == []
+
+
+@pytest.mark.long
+async def test_a_second_host_in_a_data_directory_says_so_and_ends_and_harms_nothing(hosts: Rack, site: Site) -> None:
+    acts = Acts(site)
+    first = hosts.start_host("one")
+    await hosts.ready(1)
+    async with acting(hosts, acts, "mine") as agent:
+        second = hosts.start_host("one")
+        assert await second.ended() == 1
+        assert f"(process {first.pid}, a host). A host needs a data directory of its own: give --data-dir." in first.log
+        assert (await acts.act(agent, "mine"))["success"]
+        assert [each["name"] for each in await hosts.ready(1)] == [first.name]
+    assert {load for _, load, _ in acts.arrived} == {1}
 
 
 async def test_a_copied_data_directory_is_no_second_host_of_the_same_identity(hosts: Rack) -> None:

@@ -7,7 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from browser_service.joining import CannotJoin, Join, address, host_id, host_state, note_state, read_token
+from browser_service.joining import (
+    CannotJoin,
+    Join,
+    address,
+    check_platform,
+    host_id,
+    host_state,
+    note_state,
+    read_token,
+)
 from client.credentials import mint, mint_host
 from shared.wire import INSTANCE_FILE
 
@@ -101,3 +110,10 @@ def test_a_check_tells_a_host_that_is_linked_from_one_that_dials_and_one_that_ha
     assert (is_well, "has not moved for 60 s" in words) == (False, True)
     (tmp_path / INSTANCE_FILE).write_text(json.dumps({"pid": 1, "url": "http://127.0.0.1:1"}), encoding="utf-8")
     assert host_state(tmp_path, must_be_linked=False)[0] is False
+
+
+def test_a_host_runs_on_linux_and_macos() -> None:
+    for platform in ("linux", "darwin"):
+        check_platform(platform)
+    with pytest.raises(CannotJoin, match="needs Linux or macOS"):
+        check_platform("win32")
