@@ -11,7 +11,7 @@ from browser_service.security.act_rules import ActRules
 from browser_service.security.url_rules import UrlRules, url_rule
 from browser_service.security.urls import UrlPolicy
 from browser_service.sessions.records import Browser
-from browser_service.settings import Settings
+from browser_service.settings import NEEDS_OWN_BROWSER, Settings
 from browser_service.store.journal_file import damage_of
 from shared.pages import SessionOptions, Size
 
@@ -24,6 +24,13 @@ def shared_login(settings: Settings) -> SessionOptions:
     width, height = settings.viewport_size
     viewport = Size(width=width, height=height)
     return SessionOptions(browser_type=settings.browser_type, viewport=viewport, locale=None)
+
+
+def attach_refusal(settings: Settings) -> str:
+    """Return why no browser can be attached to while the service runs; empty if one can."""
+    if settings.cdp_url:
+        return "BROWSE_CDP_URL says which browser this service attaches to, and it attaches to one."
+    return f"{NEEDS_OWN_BROWSER}." if settings.needs_gate else ""
 
 
 def client_limits(settings: Settings) -> ClientLimits:
@@ -51,6 +58,7 @@ def launch_options(settings: HostSettings, machine: Settings, policy: UrlPolicy)
         login_within_s=settings.login_within_s,
         cdp_url=machine.cdp_url,
         private_tabs=machine.attached_tabs == "private",
+        cdp_headers=machine.header_values,
         max_instances=settings.max_instances,
         file_damage=damage_of,
         policy=policy,

@@ -99,7 +99,7 @@ class Services:
         self.directory.sessions.shared_browser = configuration.shared_browser(settings)
         self._open_data_dir()
         host_settings = HostSettings.of(settings)
-        policy = configuration.url_policy(host_settings, own_hosts)
+        policy = configuration.url_policy(host_settings, lambda: own_hosts() | local.launcher.attachment.hosts)
         limits = configuration.host_limits(host_settings, settings.memory_mb)
         local = make_host(
             configuration.launch_options(host_settings, settings, policy),
@@ -114,7 +114,8 @@ class Services:
             self.host = self.fleet.hosts
         self._serve_clients(clock, port)
         self._make_spine(clock, local.persons.count_unshared, owner_asks=bool(limits.act_rules))
-        self.attached = Attached(local.persons, self.lifecycle, self.requests, self.clients, self.activity)
+        refusal = configuration.attach_refusal(settings)
+        self.attached = Attached(local.persons, self.lifecycle, self.requests, self.clients, self.activity, refusal)
         self._connect()
 
     def _with_others(self, local: LocalHost, own: SessionHost, clock: Clock) -> "Fleet":
@@ -130,6 +131,7 @@ class Services:
         if self.fleet is not None:
             await self.fleet.begin()
         await self.lifecycle.reopen()
+        await self.attached.begin(self.settings.attach_target)
         await self.host.start()
         if self.fleet is None:
             self.feeds.follow(self.host)

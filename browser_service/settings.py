@@ -3,11 +3,12 @@
 It is long because all settings stand here, each with what users read of it.
 """
 
+import re
 from pathlib import Path
 from typing import Annotated, ClassVar, Final, Literal, Self
 from urllib.parse import urlsplit
 
-from pydantic import AliasChoices, Field, ValidationInfo, field_validator, model_validator
+from pydantic import AliasChoices, Field, SecretStr, ValidationInfo, field_validator, model_validator
 from pydantic_settings import NoDecode
 
 from browser_service.security.hosts import header_host, public_origin
@@ -15,6 +16,7 @@ from browser_service.security.url_rules import MOST_RULES, url_rule
 from browser_service.tuning import Tuning
 from client import caller
 from client.common_settings import AbsolutePath, ListeningSettings, ProcessSettings
+from shared.attached import AttachTarget
 from shared.data_files import FLOWS, OUTPUT, PROFILE
 from shared.loopback import is_loopback, reachable
 from shared.variables import unprotected
@@ -22,6 +24,10 @@ from shared.wire import DEFAULT_PORT
 
 Names = Annotated[tuple[str, ...], NoDecode]
 MOST_PORTS: Final = 65_535
+NEEDS_OWN_BROWSER: Final = (
+    "private_network refuse and url_rules_for requests need a browser that is started here, so that all it sends "
+    "passes a gate"
+)
 
 
 def _bare(name: str) -> AliasChoices:
@@ -89,6 +95,17 @@ class Settings(ListeningSettings, ProcessSettings):
         pattern=r"^(https?|wss?)://[^/]+",
         description="Attach to a running browser with --remote-debugging-port, such as http://127.0.0.1:9222, instead "
         "of starting one.",
+    )
+    cdp_headers: SecretStr | None = Field(
+        default=None,
+        description="Headers for attaching at BROWSE_CDP_URL, as remote engines want them: `Authorization: Bearer x`, "
+        "each on a line of its own.",
+    )
+    attach: str | None = Field(
+        default=None,
+        description="Attach to the browser in which you live, beside the service's own, once it is needed: chrome, "
+        "chrome-beta, msedge, brave, chromium, or its user data directory. It is the session chrome; with ` default` "
+        "after the name, calls that name no session work there. As `browse-together attach` does.",
     )
     attached_tabs: Literal["private", "shared"] = Field(
         default="private",
@@ -230,6 +247,32 @@ class Settings(ListeningSettings, ProcessSettings):
     def _origin(cls, value: str | None) -> str | None:
         return value and public_origin(value)
 
+    @field_validator("attach")
+    @classmethod
+    def _names_a_browser(cls, value: str | None) -> str | None:
+        if value:
+            AttachTarget.parse(value)
+        return value
+
+    @field_validator("cdp_url")
+    @classmethod
+    def _is_encrypted(cls, value: str | None) -> str | None:
+        parts = urlsplit(value or "")
+        if parts.scheme in {"http", "ws"} and not is_loopback(parts.hostname or ""):
+            raise ValueError(
+                f"{parts.scheme}://{parts.hostname} would drive a browser over a network that others may read; write "
+                "https:// or wss://, or bring it to this machine (ssh -L 9222:127.0.0.1:9222 HOST)"
+            )
+        return value
+
+    @field_validator("cdp_headers")
+    @classmethod
+    def _are_headers(cls, value: SecretStr | None) -> SecretStr | None:
+        for line in value.get_secret_value().splitlines() if value else ():
+            if not re.fullmatch(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+:\s*\S.*", line):
+                raise ValueError("write each header as Name: value, on a line of its own")
+        return value
+
     @field_validator("metrics_port")
     @classmethod
     def _is_port(cls, value: str | None) -> str | None:
@@ -252,14 +295,10 @@ class Settings(ListeningSettings, ProcessSettings):
     @model_validator(mode="after")
     def _reach(self) -> Self:
         """Refuse what cannot be kept to: connections of a browser that somebody else started go where they want."""
-        strict = self.private_network == "refuse" or (
-            self.url_rules_for == "requests" and bool(self.url_whitelist or self.url_blacklist)
-        )
-        if strict and self.cdp_url:
-            raise ValueError(
-                "private_network refuse and url_rules_for requests need a browser that is started here, "
-                "so that all it sends passes a gate: leave cdp_url out"
-            )
+        if self.needs_gate and (self.cdp_url or self.attach):
+            raise ValueError(f"{NEEDS_OWN_BROWSER}: leave {'cdp_url' if self.cdp_url else 'attach'} out")
+        if self.attach and self.cdp_url:
+            raise ValueError("a service attaches to one browser: give attach or cdp_url, not both")
         return self
 
     @model_validator(mode="after")
@@ -282,6 +321,22 @@ class Settings(ListeningSettings, ProcessSettings):
     def local_url(self, port: int) -> str:
         """Return the address by which this machine reaches the service."""
         return f"{self.scheme}://{reachable(self.host)}:{port}"
+
+    @property
+    def needs_gate(self) -> bool:
+        """Return whether all that browsers send has to pass a gate of ours."""
+        by_request = self.url_rules_for == "requests" and bool(self.url_whitelist or self.url_blacklist)
+        return self.private_network == "refuse" or by_request
+
+    @property
+    def header_values(self) -> dict[str, str]:
+        """Return the headers for attaching, by name."""
+        lines = self.cdp_headers.get_secret_value().splitlines() if self.cdp_headers else []
+        return {name: value.strip() for name, _, value in (line.partition(":") for line in lines)}
+
+    @property
+    def attach_target(self) -> AttachTarget | None:
+        return AttachTarget.parse(self.attach) if self.attach else None
 
     @property
     def debugging_hosts(self) -> frozenset[str]:

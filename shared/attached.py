@@ -1,13 +1,16 @@
 """A person's own browser, and their tabs there, as its owner sees them. Agents are told of shared tabs alone."""
 
-from typing import Literal
+from pathlib import PurePath
+from typing import Final, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, field_validator, model_validator
 
 from shared.model import Model
 from shared.pages import Lent
 
-TAB_ID = r"^[A-Za-z0-9-]{1,64}$"
+TAB_ID: Final = r"^[A-Za-z0-9-]{1,64}$"
+BROWSER_NAMES: Final = ("chrome", "chrome-beta", "msedge", "brave", "chromium")
+_DEFAULT: Final = " default"
 
 
 class AttachTarget(Model):
@@ -16,6 +19,43 @@ class AttachTarget(Model):
     browser: str = Field(default="", max_length=40, description="Its name, such as chrome.")
     profile_dir: str = Field(default="", max_length=4_000, description="Its user data directory, in place of a name.")
     default: bool = Field(default=False, description="Calls that name no session work in it.")
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Read a setting: a browser's name or its user data directory, and perhaps `default`. Raises ValueError."""
+        where, default = text.removesuffix(_DEFAULT).strip(), text.endswith(_DEFAULT)
+        is_name = where in BROWSER_NAMES or not PurePath(where).is_absolute()
+        return cls(browser=where if is_name else "", profile_dir="" if is_name else where, default=default)
+
+    @field_validator("browser")
+    @classmethod
+    def _known(cls, value: str) -> str:
+        if value and value not in BROWSER_NAMES:
+            known = ", ".join(BROWSER_NAMES)
+            raise ValueError(f"no browser is called {value!r}; known are {known}, or give its user data directory")
+        return value
+
+    @field_validator("profile_dir")
+    @classmethod
+    def _whole(cls, value: str) -> str:
+        if value and not PurePath(value).is_absolute():
+            raise ValueError(f"{value!r} is no whole path, such as /home/me/.config/chromium")
+        return value
+
+    @model_validator(mode="after")
+    def _one(self) -> Self:
+        if self.browser and self.profile_dir:
+            raise ValueError("give a browser's name or its user data directory, not both")
+        return self
+
+    def same_browser(self, other: "AttachTarget") -> bool:
+        return (self.browser, self.profile_dir) == (other.browser, other.profile_dir)
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """Return how it is named on the command line."""
+        where = ("--profile-dir", self.profile_dir) if self.profile_dir else (self.browser,) if self.browser else ()
+        return (*where, *(("--default",) if self.default else ()))
 
 
 class AttachmentState(Model):

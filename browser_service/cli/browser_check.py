@@ -44,6 +44,7 @@ async def check_browser(settings: Settings) -> list[Check]:
         executable=settings.executable_path,
         sandbox=settings.sandbox,
         cdp_url=settings.cdp_url,
+        cdp_headers=settings.header_values,
     )
     started = await _start(options)
     if settings.cdp_url:
@@ -91,7 +92,7 @@ async def _attach(options: LaunchOptions) -> str:
     launcher = Launcher(options)
     try:
         async with asyncio.timeout(_START_WITHIN_S):
-            context = await launcher.persistent_context()
+            context = await launcher.attachment.context()
             version = context.browser.version if context.browser else "of unknown version"
             return f"attached to {version}, which has {len(context.pages)} tabs open"
     finally:

@@ -11,6 +11,7 @@ from browser_service.cli.options import new_app
 from browser_service.cli.running import RESTART, places, running_settings, service_of
 from browser_service.settings import Settings
 from client import config_file, instance
+from shared import wire
 from shared.absent import CRYPTOGRAPHY, RICH, absent
 from shared.errors import ServiceUnavailable
 from shared.model import Json
@@ -76,6 +77,7 @@ def status(*, data_dir: flags.DataDir = None, as_json: flags.AsJson = False) -> 
             found["wall"] = account.changed.get("public_url") or running.url
             found |= {"settings": account.changed, "afterRestart": account.after_restart}
             difference = account.difference
+            found |= _attachment(settings.data_dir)
     if as_json:
         output.say_json(found)
     else:
@@ -84,6 +86,16 @@ def status(*, data_dir: flags.DataDir = None, as_json: flags.AsJson = False) -> 
             output.say(f"Otherwise in {places()}: {difference}. {RESTART}", to_stderr=True)
     if running is None:
         raise typer.Exit(NOT_RUNNING)
+
+
+def _attachment(data_dir: Path) -> dict[str, object]:
+    """Return how it stands with the person's own browser, if one is attached to or was."""
+    from browser_service.cli.client import Client  # noqa: PLC0415 - `up` needs no client
+
+    with Client(data_dir, operator=True) as service:
+        state = service.get(wire.ATTACHMENT)
+    words = " ".join(str(state[part]) for part in ("words", "nextStep") if state.get(part))
+    return {} if state["state"] == "off" else {"attached": words, "attachment": state["state"]}
 
 
 def _in_the_foreground(settings: Settings) -> None:
@@ -147,6 +159,8 @@ def _say_status(status: dict[str, object]) -> None:
         states = ", ".join(f"{count} {state}" for state, count in Counter(hosts.values()).items())
         output.say(f"  hosts    {states}; each by name: browse-together hosts")
     output.say(f"  data     {status['dataDir']}")
+    if attached := status.get("attached"):
+        output.say(f"  yours    {attached}")
     changed = status.get("settings")
     if isinstance(changed, dict) and changed:
         texts = [f"{name} {output.value_text(value)}" for name, value in changed.items()]

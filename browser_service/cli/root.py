@@ -63,6 +63,10 @@ COMMANDS: Final = MappingProxyType(
         "requests": Command("requests", "What agents ask people for: see it, and answer."),
         "login": Command("logins", "Sign in yourself, in an ordinary window of the shared browser."),
         "import": Command("logins", "Bring logins from another browser."),
+        "attach": Command(
+            "attach", "Let agents work in your own running browser; your tabs stay yours until you share one."
+        ),
+        "detach": Command("attach", "Take your browser back from agents."),
         "secret": Command("named_secrets", "Keep secrets that agents type by name, without knowing them."),
         "config": Command("config", "The settings that hold for every start: show, set, edit."),
         "doctor": Command("upkeep", "Check what the service needs, and say what to do."),

@@ -102,7 +102,10 @@ class LocalHost:
         live = {
             session.browser_id: session.windows.cdp
             for session in self.sessions.values()
-            if session.live and session.windows is not None and session.windows.cdp is not None
+            if session.windows is not None
+            and session.windows.cdp is not None
+            and session.live
+            and not session.in_persons_browser
         }
         return [*live.values()]
 
@@ -174,6 +177,7 @@ class LocalHost:
         remembered = (remember(each.record, each.current, each.settings, moves=moves) for each in entries)
         former = await asyncio.gather(*remembered)
         keep_back = any(entry.record.dialog or entry.life is Life.SUSPECT for entry in entries)
+        await self._leave_attached(entries)
         for entry in entries:
             self._registry.forget(entry.record, LifeEvent.SESSION_CLOSED)
         await session.close(whole=not keep_back)
@@ -244,11 +248,12 @@ class LocalHost:
         prepare the shared login for the first call."""
         await self.launcher.clear()
         for session in self.sessions.values():
-            if self.launcher.attached or (session.profile and self._limits.idle.browsers_kept):
+            if self.launcher.options.cdp_url or (
+                session.profile and not session.attached and self._limits.idle.browsers_kept
+            ):
                 self._background.spawn(self._warm(session))
         self._upkeep.spawn(self.room.run())
-        if not self.launcher.attached:
-            self._upkeep.spawn(self.launcher.watchdog.run(self._browsers, self.running))
+        self._upkeep.spawn(self.launcher.watchdog.run(self._browsers, self.running))
         self._upkeep.spawn(self.keeping.save_now_and_then(self._limits.save_every_ms / 1000))
         if self.elsewhere:
             self._upkeep.spawn(self.keeping.tell_now_and_then())
@@ -271,13 +276,18 @@ class LocalHost:
         await self.running.wait_until_ended()
         videos = [video for session in self.sessions.values() for video in session.recordings]
         await within(_VIDEOS_END_WITHIN_S, *(video.end("the service stopped") for video in videos))
-        for entry in [*self.pages.values()]:
-            if entry.session.attached and not entry.record.of_person:
-                await entry.current.leave()
+        await self._leave_attached([*self.pages.values()])
         await self.downloads.stop()
         await within(_SESSIONS_CLOSE_WITHIN_S, *(session.close() for session in self.sessions.values()))
         await self.launcher.stop()
         return [self._spec_of(session) for session in self.sessions.values()]
+
+    @staticmethod
+    async def _leave_attached(entries: list[PageEntry]) -> None:
+        """Close our windows in a person's browser, which goes on."""
+        for entry in entries:
+            if entry.session.attached and not entry.record.of_person:
+                await entry.current.leave()
 
     def _records(self) -> list[PageRecord]:
         return [entry.record for entry in self.pages.values()]
@@ -298,8 +308,7 @@ class LocalHost:
             await session.logins.save(with_storage=True)
 
     def opened(self) -> None:
-        if not self.launcher.attached:
-            self._upkeep.spawn(self.memory.measure_roughly())
+        self._upkeep.spawn(self.memory.measure_roughly())
 
     def emit(self, event: HostEvent) -> None:
         self._log.emit(event)

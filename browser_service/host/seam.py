@@ -112,10 +112,10 @@ class PersonsBrowser(Protocol):
     def choose(self, target: AttachTarget) -> None:
         """Note which browser to attach to, once a call needs it. Asks nobody."""
 
-    async def attach(self, target: AttachTarget) -> AttachmentState:
+    async def attach(self, target: AttachTarget) -> None:
         """Attach now, as a person asks for it. Returns once that is done, or the browser asks its person."""
 
-    async def detach(self) -> AttachmentState:
+    async def detach(self) -> None:
         """Let the browser go, with all tabs as they are. The front closes its session before."""
 
     async def attachment(self) -> AttachmentState: ...

@@ -22,6 +22,7 @@ from shared.data_files import KEY_FILE
 from shared.errors import (
     HostGone,
     HumanInControl,
+    InvalidRequest,
     JournalFailed,
     Relayed,
     ResourceExhausted,
@@ -31,7 +32,7 @@ from shared.errors import (
 from shared.model import Json
 from shared.next_calls import next_call
 from shared.pages import PageState, SessionOptions, SessionSpec
-from shared.wire import DEFAULT_SESSION
+from shared.wire import ATTACHED_SESSION, DEFAULT_SESSION
 
 _CHECK_EVERY_S = 15
 _MOST_OWNED = 50
@@ -123,7 +124,7 @@ class SessionLifecycle:
         spec = SessionSpec(
             session_id=record.session_id,
             profile=record.session_id == DEFAULT_SESSION,
-            persistent=record.persistent and record.session_id != DEFAULT_SESSION,
+            persistent=record.persistent and record.session_id != DEFAULT_SESSION and not record.attached_to,
             attached=record.attached_to is not None,
             options=record.options,
             state=state,
@@ -150,7 +151,8 @@ class SessionLifecycle:
         """Create a session for the client. Raises ValidationFailed, ResourceExhausted, BrowserLaunchFailed, and why
         logins cannot be copied."""
         session_id = action.session_id or self.directory.other_name("session")
-        if session_id in self._unreadable or self.directory.is_taken(session_id, owner.client_id):
+        taken = session_id in self._unreadable or session_id == ATTACHED_SESSION
+        if taken or self.directory.is_taken(session_id, owner.client_id):
             raise ValidationFailed(
                 f"{session_id!r} is taken: sessions and pages share their names.",
                 hint="Leave sessionId out, and a free name is made.",
@@ -203,6 +205,36 @@ class SessionLifecycle:
         spec = await self._spec(record, [])
         await self.host.open(spec.model_copy(update={"state": state}))
         return state
+
+    @property
+    def attached_to(self) -> AttachTarget | None:
+        """Return which browser of a person's has a session beside the shared login."""
+        return self._sessions.record(ATTACHED_SESSION).attached_to if ATTACHED_SESSION in self._sessions else None
+
+    async def attach(self, target: AttachTarget) -> None:
+        """Open the session of a person's browser, or note what it is attached to now. Raises InvalidRequest."""
+        if self.attached_to is None:
+            if self.directory.is_taken(ATTACHED_SESSION, ""):
+                raise InvalidRequest(
+                    f"The user's own browser is session {ATTACHED_SESSION!r}, and a page or session has that name.",
+                    hint=f"Close it: {next_call('close_page', page_id=ATTACHED_SESSION)}.",
+                )
+            login = self._shared_login(None)
+            record = login.model_copy(update={"session_id": ATTACHED_SESSION, "user_id": ATTACHED_SESSION})
+            record.attached_to = target
+            self._sessions.add(record)
+            await self.vault.begin(record, {})
+            await self.host.open(await self._spec(record, []))
+        record = self._sessions.record(ATTACHED_SESSION)
+        record.attached_to = target
+        self._sessions.usual = ATTACHED_SESSION if target.default else DEFAULT_SESSION
+        await self.vault.write(record)
+
+    async def detach(self) -> None:
+        """Close the session of a person's browser, if there is one."""
+        if self.attached_to is not None:
+            self._sessions.usual = DEFAULT_SESSION
+            await self._end(self._sessions.record(ATTACHED_SESSION))
 
     async def describe(self, session_id: str, client_id: str) -> Json:
         self._sessions.check_use(session_id, client_id)

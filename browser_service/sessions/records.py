@@ -12,12 +12,13 @@ from shared.actions.seven import BrowserLaunch
 from shared.attached import AttachTarget
 from shared.calls import ClientRef
 from shared.errors import BrowserLaunchFailed, Forbidden, SessionExpired, SessionNotFound, field_details
+from shared.installation import command
 from shared.model import Json, Model
 from shared.next_calls import next_call
 from shared.pages import Proxy, SessionOptions, Size
 from shared.similarity import nearest
 from shared.timestamps import iso
-from shared.wire import DEFAULT_SESSION
+from shared.wire import ATTACHED_SESSION, DEFAULT_SESSION
 
 _EXPIRED_KEPT = 500
 
@@ -111,6 +112,8 @@ class Sessions:
         self.host_of: Callable[[str], str | None] = lambda _: None
         """Names the host that has a session now; None if none has, or there is only the service itself."""
         self.shared_browser = Browser()
+        self.usual = DEFAULT_SESSION
+        """The session of calls that name none."""
 
     def add(self, record: SessionRecord) -> None:
         self._records[record.session_id] = record
@@ -136,6 +139,11 @@ class Sessions:
     def is_attached(self, session_id: str) -> bool:
         record = self._records.get(session_id)
         return record is not None and record.attached_to is not None
+
+    def is_everybodys(self, session_id: str) -> bool:
+        """Return whether the session belongs to nobody: the shared login, or the user's own browser."""
+        record = self._records.get(session_id)
+        return record is None or record.owner is None
 
     def count_owned(self, client_id: str) -> int:
         return sum(each.owner is not None and each.owner.client_id == client_id for each in self._records.values())
@@ -210,8 +218,9 @@ class Sessions:
         """Return the record of a session that the client owns. Raises Forbidden, SessionNotFound, SessionExpired."""
         record = self.record(session_id)
         if record.owner is None:
+            what = "the user's own browser" if record.attached_to else "the shared login"
             raise Forbidden(
-                f'Session "{session_id}" is the shared login: it belongs to all, and nobody shares or closes it.',
+                f'Session "{session_id}" is {what}: it belongs to all, and no agent shares or closes it.',
                 hint=f"{next_call('create_session')} makes one of your own.",
                 details={"sessionId": session_id},
             )
@@ -243,6 +252,12 @@ class Sessions:
     def not_found(self, session_id: str) -> SessionNotFound | SessionExpired:
         if session_id in self._over:
             return _over(session_id, timed_out=self._over[session_id])
+        if session_id == ATTACHED_SESSION:
+            return SessionNotFound(
+                "The user's own browser is not attached to.",
+                hint=f'The user does that: {command("attach", "chrome")}. The shared login is "{DEFAULT_SESSION}".',
+                details={"sessionId": session_id},
+            )
         similar = nearest(session_id, self._records)
         return SessionNotFound(
             f"There is no session {session_id!r}.",

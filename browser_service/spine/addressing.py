@@ -73,7 +73,10 @@ class Addressing:
             self._sessions.check_use(session_id, client_id)
 
     def for_whole_session(self, action: Action) -> Action:
-        """Return an action's form for a whole session, if it names a session but no page, and has such a form."""
+        """Return an action's form for a whole session, if it names a session but no page, and has such a form. One that
+        is on a session, and names none, is on the usual one."""
+        if action.scope is Scope.SESSION and "session_id" not in action.model_fields_set:
+            return action.model_copy(update={"session_id": self._sessions.usual})
         if action.scope is not Scope.PAGE or action.addressed.page is not None or action.addressed.session is None:
             return action
         return (action.for_session() or action) if action.addressed.session in self._sessions else action
@@ -92,7 +95,7 @@ class Addressing:
         if action.unaddressed.opens:
             return self._new(action)
         if action.needs_no_page:
-            return Address(None, session_id or DEFAULT_SESSION)
+            return Address(None, session_id or self._sessions.usual)
         is_launched = action.unaddressed is Unaddressed.OWN_PAGE
         return self._launched(action, client) if is_launched else self._only(action, client)
 
@@ -140,7 +143,7 @@ class Addressing:
     def _session_of_new(self, action: Action, page_id: str) -> str:
         """Return the session of a new page. Raises ValidationFailed if another session has the page's name."""
         if page_id == DEFAULT_SESSION or page_id not in self._sessions:
-            return action.addressed.session or DEFAULT_SESSION
+            return action.addressed.session or self._sessions.usual
         if action.addressed.session not in {None, page_id}:
             raise ValidationFailed(
                 f"{page_id!r} is a session. Only its main page can have that name.",
@@ -151,8 +154,8 @@ class Addressing:
 
     def _new(self, action: Action) -> Address:
         """Return the address of a new page. A session's main page has the session's name."""
-        session_id = action.addressed.session or DEFAULT_SESSION
-        if action.unaddressed is Unaddressed.NEW_PAGE and session_id != DEFAULT_SESSION:
+        session_id = action.addressed.session or self._sessions.usual
+        if action.unaddressed is Unaddressed.NEW_PAGE and not self._sessions.is_everybodys(session_id):
             return Address(session_id, session_id, is_new=True)
         return Address(self._directory.new_name(session_id), session_id, is_new=True)
 

@@ -14,6 +14,8 @@ from browser_service.sessions.lifecycle import SessionLifecycle
 from shared import catalogue
 from shared.attached import AttachmentState, AttachTarget, PersonTab, TabShare
 from shared.calls import Outcome
+from shared.errors import InvalidRequest, ValidationFailed, field_details
+from shared.installation import command
 from shared.model import Json
 from shared.pages import PageState
 
@@ -30,15 +32,59 @@ class Attached:
     requests: HumanInbox
     clients: Clients
     activity: Activity
+    refusal: str
+    """Why the settings let no other browser be attached to; empty if they do."""
+
+    async def begin(self, wanted: AttachTarget | None) -> None:
+        """Take up what the settings name, else what was attached to before the restart. Nobody is asked yet."""
+        former = self.lifecycle.attached_to
+        target = None if self.refusal else wanted or former
+        if former is not None and (target is None or not former.same_browser(target)):
+            await self.lifecycle.detach()
+        if target is not None:
+            try:
+                await self.lifecycle.attach(target)
+                self.browser.choose(target)
+            except InvalidRequest as error:
+                log.warning("no browser is attached to", reason=error.message)
 
     async def attach(self, target: AttachTarget) -> AttachmentState:
-        return await self.browser.attach(target)
+        """Attach, to the same browser as before if none is named. Return how it stands: the browser may ask its person.
+
+        Raises ValidationFailed, InvalidRequest, and BrowserLaunchFailed, which says why it cannot be attached to.
+        """
+        former = self.lifecycle.attached_to
+        if self.refusal:
+            raise InvalidRequest(self.refusal)
+        if not (target.browser or target.profile_dir):
+            if former is None:
+                raise ValidationFailed(
+                    "The request names no browser.", hint=command("attach", "chrome"), details=field_details("browser")
+                )
+            target = former.model_copy(update={"default": target.default or former.default})
+        if former is not None and not former.same_browser(target):
+            state = await self.browser.attachment()
+            if state.state in {"asking", "attached"}:
+                raise InvalidRequest(f"{state.browser} is attached to.", hint=f"First: {command('detach')}")
+            await self.detach()
+        await self.browser.attach(target)
+        await self.lifecycle.attach(target)
+        return await self.state()
 
     async def detach(self) -> AttachmentState:
-        return await self.browser.detach()
+        """Close what agents opened in the person's browser, and let it go with all tabs of the person's as they are."""
+        if self.lifecycle.shared_attached_to is not None:
+            raise InvalidRequest(
+                "BROWSE_CDP_URL says which browser this service attaches to.",
+                hint="Unset it, then restart the service.",
+            )
+        await self.lifecycle.detach()
+        await self.browser.detach()
+        return await self.state()
 
     async def state(self) -> AttachmentState:
-        return await self.browser.attachment()
+        session_id = self.lifecycle.directory.sessions.attached
+        return (await self.browser.attachment()).model_copy(update={"session_id": session_id or ""})
 
     async def tabs(self) -> list[PersonTab]:
         return await self.browser.tabs()

@@ -7,9 +7,10 @@ import pytest
 
 from tests.support import forked
 from tests.support.persons import persons, windows
+from tests.support.persons_chrome import chrome
 from tests.support.sharing import start
 
-__all__ = ["persons", "start", "windows"]
+__all__ = ["chrome", "persons", "start", "windows"]
 
 
 def _are_forked(request: pytest.FixtureRequest) -> bool:

@@ -121,7 +121,7 @@ def _named(events: DragEvents, event: str) -> str:
 def check_button(page: BrowserPage, button: str) -> None:
     """Raise ValidationFailed for the middle button in a browser that somebody else started. There it pastes the
     screen's last selection, which may come from a private page or from another program."""
-    if button == "middle" and page.session.attached:
+    if button == "middle" and page.session.in_persons_browser:
         raise ValidationFailed(
             "In a browser that is attached to (BROWSE_CDP_URL) the middle button may paste what others selected, and "
             "is not pressed.",

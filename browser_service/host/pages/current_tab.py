@@ -160,7 +160,7 @@ class CurrentTab:
             return self.record.stopped
         if life.died:
             return "the page's renderer crashed"
-        return self._session.launcher.end_reason() if life.live or life is Life.LOST else ""
+        return self._session.end_reason() if life.live or life is Life.LOST else ""
 
     async def died(self, error: PlaywrightError) -> bool:
         """Say whether an error comes from a tab that died. Playwright may report that as an aborted navigation."""

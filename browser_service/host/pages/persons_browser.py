@@ -4,7 +4,6 @@ from typing import TYPE_CHECKING
 
 from browser_service.host.pages.person_tabs import PersonTabs
 from shared.attached import AttachmentState, AttachTarget
-from shared.errors import InvalidRequest
 
 if TYPE_CHECKING:
     from browser_service.host.sessions.launcher import Launcher
@@ -20,13 +19,13 @@ class OwnBrowser:
         self.tabs, self.share_tab, self.unshare_tab = person_tabs.tabs, person_tabs.share, person_tabs.unshare
 
     def choose(self, target: AttachTarget) -> None:
-        """Note which browser to attach to."""
+        self._launcher.attachment.target = target
 
-    async def attach(self, target: AttachTarget) -> AttachmentState:  # noqa: ARG002 - not yet
-        raise InvalidRequest("Nothing can be attached to yet.")
+    async def attach(self, target: AttachTarget) -> None:
+        await self._launcher.attachment.attach(target)
 
-    async def detach(self) -> AttachmentState:
-        return AttachmentState()
+    async def detach(self) -> None:
+        await self._launcher.attachment.detach()
 
     async def attachment(self) -> AttachmentState:
-        return AttachmentState(unshared=self.count_unshared())
+        return self._launcher.attachment.describe().model_copy(update={"unshared": self.count_unshared()})

@@ -232,8 +232,6 @@ class Room:
     def _browsers_to_close(self) -> list[BrowserKind | None]:
         """Return the browsers to close: unused ones beyond the minimum, and those within it that have no session. The
         minimum keeps the shared browser first, then those used most recently."""
-        if self.launcher.attached and not self.launcher.pool.running:
-            return []
         idle = self.limits.idle
         running: list[BrowserKind | None] = [None] if self.launcher.shared_runs else []
         running += sorted(self.launcher.pool.running, key=self._used_at, reverse=True)
@@ -242,7 +240,9 @@ class Room:
         return without_sessions + [kind for kind in surplus if not self._is_used(kind, idle.browser_s)]
 
     def _sessions_of(self, kind: BrowserKind | None) -> list[SessionEntry]:
-        return [session for session in self.sessions.values() if session.kind == kind]
+        return [
+            session for session in self.sessions.values() if session.kind == kind and not session.in_persons_browser
+        ]
 
     def _live(self, sessions: list[SessionEntry]) -> list[PageEntry]:
         return [page for page in self.pages.values() if page.session in sessions and page.current.live]
@@ -253,7 +253,7 @@ class Room:
     def _is_used(self, kind: BrowserKind | None, idle_s: float) -> bool:
         sessions = self._sessions_of(kind)
         return (
-            (kind is None and (self.launcher.attached or self.launcher.profile.is_reserved))
+            (kind is None and self.launcher.profile.is_reserved)
             or time.monotonic() - self._used_at(kind) < idle_s
             or any(run.call.session_id == each.session_id for run in self.running.values() for each in sessions)
             or any(session.recordings or session.tracing.running for session in sessions)

@@ -42,7 +42,7 @@ async def payloads(page: BrowserPage, files: list[GivenFile], most: int = FILE_B
 async def handed(page: BrowserPage, uploads: list[FilePayload]) -> Sequence[FilePayload] | Sequence[Path]:
     """Return the files in the browser's fastest form. An attached browser may be on another machine, and reads no
     files."""
-    if page.session.attached or sum(len(each["buffer"]) for each in uploads) <= _MESSAGE_BYTES:
+    if page.session.in_persons_browser or sum(len(each["buffer"]) for each in uploads) <= _MESSAGE_BYTES:
         return uploads
     return await asyncio.to_thread(written, page.playwright, [(each["name"], each["buffer"]) for each in uploads])
 

@@ -10,6 +10,7 @@ from playwright.async_api import Error as PlaywrightError
 from browser_service.host import errors
 from browser_service.host.background import bounded
 from browser_service.host.network.gate import Gates
+from browser_service.host.sessions.attachment import Attachment
 from browser_service.host.sessions.driver import Started, start_driver
 from browser_service.host.sessions.errors import ATTEMPTS, install_hint, setup_hint, start_timeout
 from browser_service.host.sessions.executables import is_installed
@@ -37,7 +38,8 @@ class Launcher:
     def __init__(self, options: LaunchOptions, early: asyncio.Task[Started] | None = None) -> None:
         """`early` is the driver to use first, which may still be starting."""
         self.options = options
-        self._early = early
+        self.attachment = Attachment(options, early if options.cdp_url else None)
+        self._early = None if options.cdp_url else early
         self.pool = Pool(options.max_instances)
         self.profile = Profile(options.profile_dir, options.file_damage)
         self.killed_before = False
@@ -59,11 +61,6 @@ class Launcher:
     # --- what runs ---------------------------------------------------------------------------------------------------
 
     @property
-    def attached(self) -> bool:
-        """True if the browser is somebody else's, and goes on when we leave."""
-        return self.options.cdp_url is not None
-
-    @property
     def driver(self) -> psutil.Process | None:
         """Return the driver's process: all browsers descend from it."""
         return self._driver.process if self._driver is not None else None
@@ -79,7 +76,7 @@ class Launcher:
     @property
     def running(self) -> int:
         """Return the number of browsers that run."""
-        return len(self.pool.running) + self.shared_runs
+        return len(self.pool.running) + self.shared_runs + self.attachment.runs
 
     @property
     def restarts(self) -> int:
@@ -91,6 +88,8 @@ class Launcher:
 
         Playwright's own is_connected() does not notice a dead driver, and notices a dead browser late.
         """
+        if self.attachment.has(home):
+            return self.attachment.runs
         if home is None or not self._driver_runs:
             return False
         if home is self._context:
@@ -100,6 +99,8 @@ class Launcher:
 
     def browser_id(self, home: Home) -> str:
         """Return the id of this start of the browser."""
+        if self.attachment.has(home):
+            return self.attachment.browser_id
         return self._browser_id if home is self._context else self.pool.id_of(home)
 
     def end_reason(self) -> str:
@@ -110,24 +111,34 @@ class Launcher:
 
     # --- what a session needs ----------------------------------------------------------------------------------------
 
+    def attaches(self, spec: SessionSpec) -> bool:
+        """Say if a session is in the browser of a person, which goes on when we leave."""
+        return spec.attached or (self.options.cdp_url is not None and self.kind(spec) is None)
+
     def kind(self, spec: SessionSpec) -> BrowserKind | None:
-        """Return the kind of browser that a session needs; None for the shared one."""
+        """Return the kind of browser that a session needs; None for the shared one, and for a person's."""
         options = spec.options
         engine = options.browser_type or self.options.engine
         headless = self._headless if options.headless is None else options.headless
-        if spec.profile or (engine, headless, options.own_browser) == (self.options.engine, self._headless, False):
+        if (
+            spec.profile
+            or spec.attached
+            or (engine, headless, options.own_browser) == (self.options.engine, self._headless, False)
+        ):
             return None
         return BrowserKind(engine, spec.session_id if options.own_browser else "", headless)
 
     def is_headless(self, spec: SessionSpec) -> bool:
         """Say if a session's browser has no windows that people see."""
+        if spec.attached:
+            return False
         kind = self.kind(spec)
         return kind.headless if kind is not None else self._headless
 
     @property
     def _headless(self) -> bool:
         """True if the shared browser has no windows. An attached one has windows."""
-        return self.options.headless and not self.attached
+        return self.options.headless and self.options.cdp_url is None
 
     def user_agent(self, kind: BrowserKind | None) -> str | None:
         """Return the user agent to show in place of the browser's own, if that would reveal that it has no windows,
@@ -137,7 +148,8 @@ class Launcher:
 
     def device(self, name: str) -> Json:
         """Return Playwright's description of a device. Raises ValidationFailed if it knows none of this name."""
-        devices = self._playwright.devices if self._playwright is not None else {}
+        playwright = self._playwright or self.attachment.playwright
+        devices = playwright.devices if playwright is not None else {}
         if name not in devices:
             near = nearest(name, devices, most=3, similarity=0.4)
             raise ValidationFailed(
@@ -164,6 +176,8 @@ class Launcher:
 
     async def home(self, spec: SessionSpec) -> Home:
         """Return the shared browser's context, or the session's own kind of browser; start it if it does not run."""
+        if self.attaches(spec):
+            return await self.attachment.context()
         kind = self.kind(spec)
         if kind is None:
             return await self.persistent_context()
@@ -251,8 +265,7 @@ class Launcher:
     async def clear(self) -> None:
         """End what a killed service left behind: its driver and browser, and a person's window."""
         self.killed_before = await self._orphans.end()
-        if not self.attached:
-            await self.profile.reclaim()
+        await self.profile.reclaim()
 
     async def end_hanging(self) -> None:
         """Kill browsers and a driver that no longer answer; the next session that needs them starts them."""
@@ -272,6 +285,7 @@ class Launcher:
 
     async def stop(self) -> None:
         """Close all browsers and the driver; a dead one is no failure."""
+        await self.attachment.detach()
         async with self._lock:
             await self._end()
         await self.gates.stop()
@@ -292,8 +306,7 @@ class Launcher:
         context, processes = self._context, self._processes
         self._context, self._processes = None, []
         if context is not None and not kill:
-            browser = context.browser if self.attached else None  # to close its context would close the person's tabs
-            await bounded(browser.close() if browser is not None else context.close())
+            await bounded(context.close())
         await asyncio.to_thread(end_all, processes)  # one that is left keeps the profile locked
-        if context is not None and not self.attached:
+        if context is not None:
             await asyncio.to_thread(self.profile.forget_traces)

@@ -1,7 +1,7 @@
 """The settings for the start of the shared browser, and a session's settings translated for Playwright."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
@@ -80,6 +80,8 @@ class LaunchOptions:
     login_within_s: int = 900
     """The longest time for which a person may have the profile."""
     cdp_url: str | None = None
+    """The browser to attach to, in place of starting the shared one."""
+    cdp_headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     private_tabs: bool = True
     """True if agents see only those tabs of an attached browser that its person shares."""
     max_instances: int = 10

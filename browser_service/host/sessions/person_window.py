@@ -106,7 +106,7 @@ def check(spec: SessionSpec, launcher: Launcher) -> None:
             hint="Leave sessionId out.",
             details=field_details("sessionId"),
         )
-    if launcher.attached:
+    if launcher.attaches(spec):
         raise BrowserLaunchFailed(
             "The shared browser is one that runs already (BROWSE_CDP_URL): no window of its profile can be opened.",
             hint="Have the person sign in there, in its own window; then open_page, which has that login.",

@@ -28,9 +28,9 @@ from browser_service.host.tabs.traces import Tracing
 from browser_service.rules.login_ends import LoginEnds
 from browser_service.rules.turns import PageQueue
 from browser_service.security.urls import UrlPolicy
-from shared.calls import Notice
+from shared.calls import Call, CallState, Notice
 from shared.errors import BrowserCrashed
-from shared.events import NoticeGiven, StateSaved
+from shared.events import CallMoved, NoticeGiven, StateSaved
 from shared.model import Json
 from shared.pages import SessionSpec
 
@@ -71,7 +71,7 @@ class SessionEntry:
         """True once it ends for good: a window that comes now closes with its context."""
         self._opening: asyncio.Task[Windows] | None = None
         self.queue = PageQueue(on.emit)
-        self.logins = Logins(spec.state, storage=not spec.profile, session=self)
+        self.logins = Logins(spec.state, storage=not self.profile, session=self)
         self.sign_ins = SignIns(self.logins.http)
         self.login_ends = LoginEnds()
         self.used_at = time.monotonic()
@@ -85,8 +85,9 @@ class SessionEntry:
 
     @property
     def profile(self) -> bool:
-        """True for the shared login."""
-        return self._spec.profile
+        """True if its context is the browser's own, with the logins that its person has: that of the shared login, or
+        of an attached browser."""
+        return self._spec.profile or self._spec.attached
 
     @property
     def kind(self) -> BrowserKind | None:
@@ -100,8 +101,13 @@ class SessionEntry:
 
     @property
     def attached(self) -> bool:
-        """True if the session's browser is somebody else's."""
+        """True if it is the session of a person's own tabs and logins."""
         return self._spec.attached
+
+    @property
+    def in_persons_browser(self) -> bool:
+        """True if its browser is somebody else's, and goes on when we leave."""
+        return self.launcher.attaches(self._spec)
 
     @property
     def keeps_tabs_private(self) -> bool:
@@ -160,7 +166,7 @@ class SessionEntry:
 
     async def end_if_hanging(self, after_s: float) -> None:
         """End a browser of ours that does not answer: it is as good as dead, and nobody else would end it."""
-        if self.opened is None or self.attached:
+        if self.opened is None or self.in_persons_browser:
             return
         try:
             async with asyncio.timeout(after_s):
@@ -169,6 +175,21 @@ class SessionEntry:
             await self.launcher.end_hanging()
         except PlaywrightError:
             return
+
+    async def reach(self, call: Call) -> None:
+        """Attach to the browser if it is a person's, and tell the call's client if that person has to allow it."""
+        if not self.in_persons_browser or self.live:
+            return
+
+        def tell(waits_for: str) -> None:
+            moved = CallMoved(call_id=call.call_id, client_id=call.client_id, state=CallState.QUEUED)
+            self._on.emit(moved.model_copy(update={"waits_for": waits_for}))
+
+        await self.launcher.attachment.context(tell)
+
+    def end_reason(self) -> str:
+        """Say what ended the browser without our doing, now or last time; "" if nothing did."""
+        return self.launcher.attachment.end_reason() if self.in_persons_browser else self.launcher.end_reason()
 
     async def context(self) -> BrowserContext:
         """Return Playwright's context; start the browser if it does not run."""
@@ -200,7 +221,7 @@ class SessionEntry:
         """Detach from the context, so that the next call opens a new one. Returns the old one if the caller must close
         it; the browser's own context ends with the browser."""
         context, self._home, self.opened, self.windows = self.opened, None, None, None
-        return None if self._spec.profile else context
+        return None if self.profile else context
 
     @property
     def spec(self) -> SessionSpec:
@@ -217,7 +238,7 @@ class SessionEntry:
         await self.logins.cancel_save()
         await (self.logins.save(with_storage=True) if whole else self.logins.save_cookies(_HANGS_AFTER_S))
         context, self.opened, self.windows = self.opened, None, None
-        if context is not None and not self._spec.profile:
+        if context is not None and not self.profile:
             await bounded(context.close())
         await self.launcher.gates.close(self.session_id)
 
@@ -242,7 +263,7 @@ class SessionEntry:
 
     async def _open_context(self) -> Windows:
         home = await self.launcher.home(self._spec)
-        context = home if isinstance(home, BrowserContext) and self._spec.profile else await self._isolated(home)
+        context = home if isinstance(home, BrowserContext) and self.profile else await self._isolated(home)
         if self._spec.profile and not self.attached:
             crashed = self.opened is not None or self.launcher.killed_before
             await self._restore_logins(context, after_crash=crashed)
@@ -256,8 +277,8 @@ class SessionEntry:
             self._guard,
             lambda page: self._pages.foreign_page(self, page),
             self._pages.popup_coming,
-            ours=not self.attached,
-            lasting=self._spec.profile,
+            ours=not self.in_persons_browser,
+            lasting=self.profile,
         )
         if self.permissions.by_origin and not self.keeps_tabs_private:
             await bounded(self.permissions.attach(context, self.windows))

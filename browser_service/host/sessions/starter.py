@@ -12,14 +12,13 @@ from playwright.async_api import Error as PlaywrightError
 
 from browser_service.host.background import bounded
 from browser_service.host.network.gate import Gates, network_switches
-from browser_service.host.sessions.errors import UNEXPLAINED, attach_failed, install_hint, launch_failed
+from browser_service.host.sessions.errors import UNEXPLAINED, install_hint, launch_failed
 from browser_service.host.sessions.executables import browser_type, find_executable, user_agent
 from browser_service.host.sessions.options import CHROMIUM_ARGS, HEADLESS_ARGS, UNWANTED_ARGS, LaunchOptions
 from browser_service.host.sessions.pool import BrowserKind
 from browser_service.host.sessions.profile import Profile
 from shared.errors import BrowserLaunchFailed
 
-_ATTACHES_WITHIN_MS: Final = 10_000
 LAUNCHES_WITHIN_S: Final = 35
 """Playwright gives a browser 30 s; a driver that hangs would wait for ever."""
 
@@ -44,10 +43,8 @@ class BrowserStarter:
         """The user agent that Chromium has with windows, read when one starts without."""
 
     async def start_shared(self, playwright: Playwright) -> BrowserContext:
-        """Start the browser on its profile, or attach to the one that runs. Raises PlaywrightError, TimeoutError."""
+        """Start the browser on its profile. Raises PlaywrightError, TimeoutError."""
         async with asyncio.timeout(LAUNCHES_WITHIN_S):
-            if self._options.cdp_url is not None:
-                return await self._attach(playwright, self._options.cdp_url)
             await self._find(playwright, headless=self._options.headless)
             try:
                 await self._profile.prepare(self._options.engine)
@@ -62,7 +59,7 @@ class BrowserStarter:
         """Start the browser once more. If it starts only on an empty profile, set its own aside and start on a new one.
         Raises BrowserLaunchFailed."""
         failed = launch_failed(error, self._options)
-        if self._options.cdp_url is not None or not failed.message.startswith(UNEXPLAINED):
+        if not failed.message.startswith(UNEXPLAINED):
             raise failed from error
         try:
             async with asyncio.timeout(LAUNCHES_WITHIN_S):
@@ -141,10 +138,3 @@ class BrowserStarter:
         if unknown and self._options.engine == "chromium" and headless:
             self.windows_user_agent = await user_agent(executable)
         self.executable = executable
-
-    async def _attach(self, playwright: Playwright, url: str) -> BrowserContext:
-        try:
-            browser = await playwright.chromium.connect_over_cdp(url, no_defaults=True, timeout=_ATTACHES_WITHIN_MS)
-        except PlaywrightError as error:
-            raise attach_failed(error, url) from error
-        return browser.contexts[0]

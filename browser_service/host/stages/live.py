@@ -34,6 +34,8 @@ async def bring_up(page: BrowserPage, run: CallRun) -> None:
     """Make the page live, at the head of its queue."""
     action = next(iter(run.action.parts()), run.action)
     try:
+        async with run.cancel.within():
+            await page.session.reach(run.call)
         async with run.cancel.within(_READY_WITHIN_S):
             await page.recovery.bring_up(
                 run.call.client_id,

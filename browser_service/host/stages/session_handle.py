@@ -65,13 +65,15 @@ async def perform_on_session(
         ) from None
     except PlaywrightError as error:
         if errors.has_ended(error) and run.action.effect is not Effect.READS:
-            name, ended = run.action.name(), session.entry.launcher.end_reason() or "the browser ended"
+            name, ended = run.action.name(), session.entry.end_reason() or "the browser ended"
             raise UnknownOutcome(f"{name} was under way when {ended}.") from error
         raise errors.translate(error, run.action, url="") from error
 
 
 async def _bring_up_session(session: BrowserSession, run: CallRun) -> None:
     try:
+        async with run.cancel.within():
+            await session.entry.reach(run.call)
         async with run.cancel.within(_READY_WITHIN_S):
             await session.entry.context()
     except TimeoutError:

@@ -1,0 +1,114 @@
+"""Attaches to the browser in which the account's owner lives, and lets it go: `attach` and `detach`."""
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+
+from browser_service.cli import flags, output
+from browser_service.cli.client import Client
+from browser_service.cli.options import new_app
+from shared import wire
+from shared.attached import BROWSER_NAMES, AttachmentState
+from shared.errors import Relayed
+from shared.model import Json
+from shared.next_calls import next_call
+
+_WAITS_S: Final = 60.0
+_LOOKS_EVERY_S: Final = 0.5
+_APPS: Final = {
+    "chrome": "Google Chrome",
+    "chrome-beta": "Google Chrome Beta",
+    "msedge": "Microsoft Edge",
+    "brave": "Brave Browser",
+    "chromium": "Chromium",
+}
+"""The browsers as macOS calls them. Only there another program can open the page with the switch."""
+
+app = new_app()
+
+
+@app.command()
+def attach(
+    browser: Annotated[
+        str,
+        typer.Argument(
+            metavar="[BROWSER]", help=f"{', '.join(BROWSER_NAMES)}; the one from before without.", show_default=False
+        ),
+    ] = "",
+    *,
+    profile_dir: Annotated[
+        Path | None, typer.Option("--profile-dir", metavar="DIR", help="Its user data directory, in place of a name.")
+    ] = None,
+    default: Annotated[bool, typer.Option("--default", help="Let calls that name no session work in it, too.")] = False,
+    data_dir: flags.DataDir = None,
+    as_json: flags.AsJson = False,
+) -> None:
+    """Let agents work in your own running browser. It asks you first, and your tabs stay yours until you share one.
+
+    It is the session `chrome`, beside the shared login. After a restart it is attached to when an agent needs it.
+    """
+    body: Json = {"browser": browser, "default": default}
+    if profile_dir is not None:
+        body["profileDir"] = str(profile_dir.expanduser().absolute())
+    with Client(flags.settings(data_dir).data_dir, operator=True) as service:
+        try:
+            state = AttachmentState.model_validate(service.post(wire.ATTACH, body))
+        except Relayed as error:
+            _open_switch(browser, error)
+            raise
+        state = _answered(service, state)
+    if as_json:
+        output.say_json(state.model_dump(mode="json", exclude_none=True))
+    elif state.state == "attached":
+        _explain(state)
+    else:
+        output.say(" ".join(filter(None, (state.words, state.next_step))), to_stderr=True)
+    raise typer.Exit(0 if state.state == "attached" else 1)
+
+
+@app.command()
+def detach(*, data_dir: flags.DataDir = None, as_json: flags.AsJson = False) -> None:
+    """Take your browser back from agents. What they opened there is closed; your tabs stay as they are."""
+    with Client(flags.settings(data_dir).data_dir, operator=True) as service:
+        state = service.post(wire.DETACH, {})
+    if as_json:
+        output.say_json(state)
+    else:
+        output.say("No browser of yours is attached to now. Your tabs are as they were.")
+
+
+def _answered(service: Client, state: AttachmentState) -> AttachmentState:
+    """Return how it stands once the browser's person has answered, or has had time to."""
+    deadline = time.monotonic() + _WAITS_S
+    if state.state == "asking":
+        output.say(f"{state.words} {state.next_step}", to_stderr=True)
+    while state.state == "asking" and time.monotonic() < deadline:
+        time.sleep(_LOOKS_EVERY_S)  # a person takes seconds
+        state = AttachmentState.model_validate(service.get(wire.ATTACHMENT))
+    return state
+
+
+def _explain(state: AttachmentState) -> None:
+    """Say once, plainly, what agents can do in the person's browser now."""
+    number = state.unshared
+    tabs = f"Your {number} tabs there are" if number != 1 else "Your tab there is"
+    use = next_call("goto", session_id=state.session_id, url="...")
+    output.say(f"{state.words} It is the session {state.session_id}: {use}")
+    output.say(f"{tabs} yours: no agent sees one until you share it (browse-together tabs).")
+    output.say(
+        "But agents open windows of their own in it, with your logins: what you can do at a site, they can do there.",
+        "yellow",
+    )
+    output.say("To take it back: browse-together detach")
+
+
+def _open_switch(browser: str, error: Relayed) -> None:
+    """Open the page on which its person allows programs to attach, where a program can do that."""
+    context = error.details.get("context")
+    page = context.get("open") if isinstance(context, dict) else None
+    if isinstance(page, str) and sys.platform == "darwin" and browser in _APPS:
+        subprocess.run(["/usr/bin/open", "-a", _APPS[browser], page], check=False)

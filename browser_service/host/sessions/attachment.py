@@ -1,0 +1,293 @@
+"""Holds the one connection to a browser in which a person lives."""
+
+import asyncio
+import contextlib
+import hashlib
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Final, Literal
+from urllib.parse import urlsplit
+
+import platformdirs
+from filelock import FileLock, Timeout
+from playwright.async_api import Browser, BrowserContext, Playwright
+from playwright.async_api import Error as PlaywrightError
+
+from browser_service.host.background import bounded
+from browser_service.host.sessions.driver import Started, start_driver
+from browser_service.host.sessions.errors import attach_failed
+from browser_service.host.sessions.options import LaunchOptions
+from browser_service.host.sessions.pool import new_id
+from browser_service.host.sessions.processes import WatchedProcess, end_all
+from browser_service.host.sessions.user_browsers import Listening, asks_person, find, title_of
+from shared.attached import AttachmentState, AttachTarget
+from shared.errors import BrowseError, BrowserLaunchFailed
+from shared.installation import command
+from shared.loopback import is_loopback
+from shared.wire import APP_NAME
+
+_ATTACHES_WITHIN_MS: Final = 10_000
+_WAITS_S: Final = 60.0
+"""How long a call waits for the person's answer. The question itself stays until it is answered."""
+_ASKS_EVERY_S: Final = 60.0
+_SAYS_WITHIN_S: Final = 15.0
+_REFUSED: Final = "403"
+
+Tell = Callable[[str], None]
+"""The function that hears, in words, whom a call waits for."""
+
+
+class Attachment:
+    """The connection to a person's browser, over a driver of its own: what ends a browser of ours does not end it.
+
+    A browser may ask its person about each connection. So one is kept, and asked for by one caller at a time.
+    """
+
+    def __init__(
+        self,
+        options: LaunchOptions,
+        early: asyncio.Task[Started] | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """`early` is the driver to use first, which may still be starting."""
+        self.options, self._early, self._clock = options, early, clock
+        self.target: AttachTarget | None = AttachTarget() if options.cdp_url else None
+        self.playwright: Playwright | None = None
+        self.browser_id = ""
+        self.hosts = frozenset[str]()
+        """Where the browser listens: whoever asks there drives it."""
+        self._driver: WatchedProcess | None = None
+        self._context: BrowserContext | None = None
+        self._attaching: asyncio.Task[BrowserContext] | None = None
+        self._asked_at: float | None = None
+        self._asks, self._refused, self._problem = False, False, ""
+        self._told = list[Tell]()
+        self._lock: FileLock | None = None
+
+    # --- how it stands -----------------------------------------------------------------------------------------------
+
+    @property
+    def runs(self) -> bool:
+        """True while the browser is attached to."""
+        browser = self._context.browser if self._context is not None else None
+        return browser is not None and browser.is_connected() and (self._driver is None or self._driver.runs)
+
+    def has(self, context: object) -> bool:
+        """Say if `context` is the browser's own, now or before it went."""
+        return context is not None and context is self._context
+
+    def end_reason(self) -> str:
+        """Say how the connection ended; "" if it has not."""
+        if self._context is None or self.runs:
+            return ""
+        return "Playwright's driver ended" if self._driver and not self._driver.runs else f"{self._title} ended"
+
+    @property
+    def _title(self) -> str:
+        return title_of(self.target) if self.target is not None else "The user's browser"
+
+    @property
+    def _state(self) -> Literal["off", "asking", "attached", "refused", "gone"]:
+        if self.target is None:
+            return "off"
+        if self.runs:
+            return "attached"
+        return "asking" if self._asks else "refused" if self._refused else "gone"
+
+    def describe(self) -> AttachmentState:
+        """Return how it stands, in words for the person."""
+        state, title = self._state, self._title
+        again = command("attach", *(self.target.arguments if self.target is not None else ("chrome",)))
+        gone = self._problem or self.end_reason() or f"{title} is not attached to now."
+        words, next_step = {
+            "off": ("No browser of yours is attached to.", again),
+            "asking": (f"{title} asks you to allow it.", "Press Allow there."),
+            "attached": (f"Attached to {title}.", ""),
+            "refused": (f"{title} was not allowed to let agents in. You are not asked again until you attach.", again),
+            "gone": (gone, "The next call of an agent there attaches."),
+        }[state]
+        asked = None if self._asked_at is None else round((self._clock() - self._asked_at) * 1000)
+        return AttachmentState(
+            state=state,
+            browser="" if state == "off" else title,
+            words=words,
+            next_step=next_step,
+            asked_ago_ms=asked if state == "asking" else None,
+        )
+
+    # --- attaching ---------------------------------------------------------------------------------------------------
+
+    async def context(self, tell: Tell = lambda _: None) -> BrowserContext:
+        """Return the browser's own context; attach if it is not attached to. `tell` hears if its person has to allow
+        that. Raises BrowserLaunchFailed."""
+        if self._context is not None and self.runs:
+            return self._context
+        if self.target is None:
+            raise BrowserLaunchFailed(
+                "No browser of the user's is attached to.", hint=f"The user does that: {command('attach', 'chrome')}"
+            )
+        if self._refused:
+            raise self._refusal()
+        attaching = self._attach_once()
+        with self._hears(tell):
+            await asyncio.wait({attaching}, timeout=_WAITS_S)
+        if not attaching.done():
+            raise BrowserLaunchFailed(
+                f"{self._title} asks the user to allow it, and nobody has answered for {_WAITS_S:.0f} s.",
+                hint="The user presses Allow in that browser's window; then repeat the call.",
+            )
+        return attaching.result()
+
+    async def attach(self, target: AttachTarget) -> None:
+        """Attach because a person asks for it. Returns once that is done, or the browser asks its person. Raises why it
+        cannot be attached to; what was attached to before is then as it was."""
+        before, refused = (self.target, self._refused)
+        self.target, self._refused = target, False
+        if self.runs:
+            return
+        asked = asyncio.Event()
+        attaching, asking = self._attach_once(), asyncio.create_task(asked.wait())
+        with self._hears(lambda _: asked.set()):
+            await asyncio.wait({attaching, asking}, timeout=_SAYS_WITHIN_S, return_when=asyncio.FIRST_COMPLETED)
+        asking.cancel()
+        if attaching.done() and (error := attaching.exception()) is not None:
+            self.target, self._refused = before, refused or self._refused
+            raise error
+
+    async def detach(self) -> None:
+        """Let the browser go; all of its tabs stay as they are."""
+        if self._attaching is not None:
+            self._attaching.cancel()
+            await asyncio.gather(self._attaching, return_exceptions=True)
+        await self._leave()
+        self.target = AttachTarget() if self.options.cdp_url else None
+        self._refused, self._problem, self._attaching = False, "", None
+
+    def _attach_once(self) -> asyncio.Task[BrowserContext]:
+        if self._attaching is None or self._attaching.done():
+            self._attaching = asyncio.create_task(self._attach())
+            self._attaching.add_done_callback(self._note)
+        return self._attaching
+
+    def _note(self, attaching: asyncio.Task[BrowserContext]) -> None:
+        error = None if attaching.cancelled() else attaching.exception()
+        self._problem = error.message if isinstance(error, BrowseError) else ""
+
+    async def _attach(self) -> BrowserContext:
+        await self._leave()
+        found = await self._find()
+        self._check_pause(found)
+        self._take_lock(found)
+        try:
+            early, self._early = self._early, None
+            self.playwright, driver = await (early or start_driver(self.options.may_act))
+            self._driver = WatchedProcess(driver) if driver else None
+            browser = await self._connect(self.playwright, found)
+        except BaseException:
+            await self._leave()
+            raise
+        self.browser_id, self._context = new_id(), browser.contexts[0]
+        return self._context
+
+    async def _find(self) -> Listening:
+        target, url = self.target or AttachTarget(), self.options.cdp_url
+        if target.browser or target.profile_dir or url is None:
+            found = await find(target)
+        else:
+            parts = urlsplit(url)
+            at_hand = parts.scheme == "ws" and is_loopback(parts.hostname or "") and parts.port is not None
+            asks = at_hand and await asks_person(parts.hostname or "", parts.port or 0, parts.path, self._title)
+            found = Listening(self._title, url, asks=asks)
+        self.hosts = frozenset([urlsplit(found.url).netloc.rpartition("@")[2]])
+        return found
+
+    async def _connect(self, playwright: Playwright, found: Listening) -> Browser:
+        """Connect; if the browser asks its person, for as long as they take. Raises BrowserLaunchFailed."""
+        if found.asks:
+            self._asks, self._asked_at = True, self._clock()
+            for tell in [*self._told]:
+                tell(self._waits_for)
+        try:
+            return await playwright.chromium.connect_over_cdp(
+                found.url,
+                headers={**self.options.cdp_headers} or None,
+                no_defaults=True,
+                timeout=0 if found.asks else _ATTACHES_WITHIN_MS,
+            )
+        except PlaywrightError as error:
+            if found.asks and _REFUSED in str(error):
+                self._refused = True
+                raise self._refusal() from error
+            if found.asks:
+                raise BrowserLaunchFailed(
+                    f"{found.title} ended before it was allowed.", hint="Start it, then repeat this."
+                ) from error
+            raise attach_failed(error, found.url) from error
+        finally:
+            self._asks = False
+
+    def _refusal(self) -> BrowserLaunchFailed:
+        arguments = self.target.arguments if self.target is not None else ()
+        return BrowserLaunchFailed(
+            f"The user did not allow agents into {self._title}, and is not asked again.",
+            hint=f"Ask the user. They attach anew: {command('attach', *arguments)}",
+        )
+
+    @property
+    def _waits_for(self) -> str:
+        return f"the user: {self._title} asks you to allow it; press Allow there"
+
+    @contextlib.contextmanager
+    def _hears(self, tell: Tell) -> Iterator[None]:
+        """Tell a caller that the browser asks its person, now or as soon as it does."""
+        self._told.append(tell)
+        if self._asks:
+            tell(self._waits_for)
+        try:
+            yield
+        finally:
+            self._told.remove(tell)
+
+    def _check_pause(self, found: Listening) -> None:
+        """Raise BrowserLaunchFailed if the browser would ask its person again too soon."""
+        ago = self._clock() - self._asked_at if self._asked_at is not None else _ASKS_EVERY_S
+        if found.asks and ago < _ASKS_EVERY_S:
+            raise BrowserLaunchFailed(
+                f"{found.title} asked its user {ago:.0f} s ago, and is made to ask once a minute at most.",
+                hint=f"Repeat this in {_ASKS_EVERY_S - ago:.0f} s.",
+            )
+
+    def _take_lock(self, found: Listening) -> None:
+        """Have a browser that listens here alone among the services of this account. Raises BrowserLaunchFailed."""
+        if found.directory is None:
+            return  # several may share one that was started to be driven
+        folder = platformdirs.user_cache_path(APP_NAME, appauthor=False, ensure_exists=True)
+        name = hashlib.sha256(str(found.directory.resolve()).encode()).hexdigest()[:16]
+        lock, note = FileLock(folder / f"attached-{name}.lock"), folder / f"attached-{name}.txt"
+        try:
+            lock.acquire(blocking=False)
+        except Timeout:
+            other = Path(note.read_text(encoding="utf-8")) if note.exists() else None
+            where = f" (data directory {other})" if other else ""
+            detach = command("detach", *(("--data-dir", str(other)) if other else ()))
+            raise BrowserLaunchFailed(
+                f"Another service of this account is attached to {found.title}{where}.",
+                hint=f"Work through that one, or detach it: {detach}",
+            ) from None
+        self._lock = lock
+        note.write_text(str(self.options.profile_dir.parent), encoding="utf-8")
+
+    # --- its end -----------------------------------------------------------------------------------------------------
+
+    async def _leave(self) -> None:
+        """Disconnect, and end the driver. Idempotent."""
+        context, playwright, driver, lock = self._context, self.playwright, self._driver, self._lock
+        self._context, self.playwright, self._driver, self._lock = None, None, None, None
+        if context is not None and context.browser is not None:  # to close the context would close the person's tabs
+            await bounded(context.browser.close())
+        if playwright is not None:
+            await bounded(playwright.stop())
+        await asyncio.to_thread(end_all, [driver] if driver is not None else [])
+        if lock is not None:
+            lock.release()
