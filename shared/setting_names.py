@@ -8,10 +8,10 @@ from typing import Final
 SERVICE: Final = tuple(
     """
     data_dir log_level allow_remote tls_cert tls_key behind_proxy host port allowed_hosts public_url hosts
-    host_lease_ms app_env key_store output_dir flows_dir browser_type headless executable_path cdp_url attached_tabs
-    sandbox proxy viewport session_idle_ms max_pages memory_mb min_instances max_instances instance_idle_ms
-    metrics_port timeline client_calls_per_minute cookie_values notify notify_webhook url_whitelist url_blacklist
-    url_rules_for private_network guarded upload_roots
+    host_lease_ms app_env key_store output_dir flows_dir browser_type headless executable_path cdp_url cdp_headers
+    attach attached_tabs sandbox proxy viewport session_idle_ms max_pages memory_mb min_instances max_instances
+    instance_idle_ms metrics_port timeline client_calls_per_minute cookie_values notify notify_webhook url_whitelist
+    url_blacklist url_rules_for private_network guarded upload_roots
     """.split()  # noqa: SIM905 - as a list it would be a page long
 )
 GATEWAY: Final = tuple(

@@ -48,8 +48,7 @@ def test_flags_reach_a_child_through_the_environment(monkeypatch: pytest.MonkeyP
     changes = {name: sample(field.annotation) for name, field in Settings.model_fields.items()}
     changes |= {"viewport": "640x480", "metrics_port": "9090"}
     changes["host"] = "127.0.0.2"  # others need more than their own flag
-    changes["attach"] = "chrome"
-    for name in ("cdp_url", "private_network"):  # which do not go with all others
+    for name in ("cdp_url", "attach"):  # which do not go with all others
         del changes[name]
     for name, value in flags.environment(changes).items():
         monkeypatch.setenv(name, value)
