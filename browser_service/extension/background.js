@@ -19,14 +19,14 @@ function hear(message) {
 
 function change() {
   if (link.status !== "live") state = null;
-  const count = state?.requests.length ?? 0;
-  chrome.action.setBadgeText({ text: link.status === "refused" ? "!" : count ? String(count) : "" });
+  const count = state?.requests.length ?? 0, wrong = refusal || link.status === "refused";
+  chrome.action.setBadgeText({ text: wrong ? "!" : count ? String(count) : "" });
   chrome.action.setBadgeBackgroundColor({ color: "#8a4b08" });
   chrome.action.setBadgeTextColor({ color: "#ffffff" });
   for (const popup of popups) show(popup);
 }
 
-async function move(target, to, access = "act") {
+async function move(target, to, access) {
   refusal = await link.ask({ type: "move", target, to, access });
   change();
   return refusal;
@@ -46,9 +46,10 @@ chrome.runtime.onConnect.addListener((popup) => {
     if (type === "stop") refusal = await link.ask({ type: "stop", target: asked.target });
     change();
   });
-  refusal = "";
   link.open();
-  strip.look().then(() => show(popup));
+  strip.look().then(() => show(popup)).then(() => {
+    refusal = ""; // it was read
+  });
 });
 
 chrome.runtime.onMessage.addListener(({ url, code }, sender, reply) => {

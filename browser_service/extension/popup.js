@@ -39,7 +39,7 @@ function parts(state, target, page, refusal) {
 function whose(state, page) {
   const owner = page && state.agents.find(({ to }) => to === page.owner);
   const may = page?.readOnly ? "reads this tab" : "has this tab";
-  if (!page) return el("section", {}, el("p", { className: "owner" }, "Yours"), el("p", { className: "quiet" }, state.browser.words));
+  if (!page) return el("section", {}, el("p", { className: "owner" }, "Yours"), el("p", { className: "quiet" }, state.browser || "No agent knows of this tab."));
   if (page.held) return el("section", {}, el("p", { className: "owner" }, "In your hands"), el("p", { className: "quiet" }, `Agents are kept out of ${page.pageId}. Give it back on the wall, or share it anew.`));
   if (!owner) return el("section", {}, el("p", { className: "owner" }, "Shared with all agents"), el("p", { className: "quiet" }, `They call it ${page.pageId}${page.readOnly ? ", and may only read it" : ""}.`));
   return el("section", {}, el("p", { className: "owner", colour: owner.colour }, owner.label), el("p", { className: "quiet" }, `${may}, as ${page.pageId}.`));

@@ -76,15 +76,15 @@ export class Strip {
   async #settled(tabId) {
     await this.#look();
     const tab = await chrome.tabs.get(tabId).catch(() => null);
-    if (!tab || tab.groupId === (this.#placed.get(tabId) ?? NONE)) return;
+    if (!tab) return;
     const was = this.#groups.get(this.#placed.get(tabId));
     const to = this.#groups.get(tab.groupId);
-    this.#place(tabId, tab.groupId);
     const target = this.#targetOf.get(tabId);
-    if (target && was !== to) {
-      const refusal = await this.move(target, to ?? "");
-      if (refusal) await this.#arrange(); // back to where it belongs
+    if (tab.groupId !== (this.#placed.get(tabId) ?? NONE)) {
+      this.#place(tabId, tab.groupId);
+      if (target && was !== to) await this.move(target, to ?? "");
     }
+    await this.#arrange(); // it was left alone meanwhile, or goes back because that was refused
   }
 
   /** Puts each agent's tabs into its group. Tabs that a person pinned, or has in a group of theirs, stay there. */

@@ -23,10 +23,10 @@ from browser_service.wall.pairing import CODE_LIVES_S
 from browser_service.wall.requests import Requests
 from browser_service.wall.viewing import Viewer
 from shared import wire
-from shared.attached import TAB_ID, AttachmentState, TabShare
+from shared.attached import TAB_ID, TabShare
 from shared.errors import BrowseError, Forbidden, InvalidRequest, PageNotFound, RateLimited
 from shared.model import Json, Model
-from shared.pages import PageState
+from shared.pages import Lent, PageState
 
 router = APIRouter(include_in_schema=False)
 
@@ -82,7 +82,7 @@ class Move(Model):
     number: int
     target: Target
     to: str = Field(max_length=80, description="An agent's handle, `*` for all, or empty: it is taken back.")
-    access: Literal["read", "act"] = "act"
+    access: Lent | None = Field(default=None, description="As it is shared now, or to act, if it is dragged.")
 
 
 class Stop(Model):
@@ -234,7 +234,7 @@ class _Extension:
         return {
             "type": "state",
             "wall": self._wall(),
-            "browser": {"words": f"{attachment.words} {attachment.next_step}".strip()},
+            "browser": "" if attachment.state == "attached" else f"{attachment.words} {attachment.next_step}".strip(),
             "agents": [*self._agents(pages)],
             "tabs": {page.target_id: self._tab(page) for page in pages if page.target_id in self._targets},
             "requests": [*map(self._request, asked)],
@@ -263,6 +263,7 @@ class _Extension:
             "pageId": page.page_id,
             "owner": handle_of(page.holder_id) if page.holder_id and not held else None,
             "agents": not page.of_person,
+            "readOnly": page.lent == "read",
             "held": held,
         }
 
@@ -280,28 +281,32 @@ class _Extension:
 
     async def _move(self, move: Move) -> None:
         """Share a tab, hand it over, or take it back. What is so already stays."""
-        page, attachment = self._page(move.target), await self.parts.attached.state()
-        if page is None or (page.of_person and page.session_id == attachment.session_id):
-            await self._share(move, page, attachment)
+        page = self._page(move.target)
+        if page is None or page.lent is not None:
+            await self._share(move, page)
         elif not move.to:
             await self._do("stop", page)
         elif move.to == _ALL:
-            await self._do("release", page)
+            if page.person is not None:
+                await self._do("release", page)
         elif page.person is not None or not page.holder_id or handle_of(page.holder_id) != move.to:
             await self._do("give", page, move.to)
 
-    async def _share(self, move: Move, page: PageState | None, attachment: AttachmentState) -> None:
-        attached = self.parts.attached
+    async def _share(self, move: Move, page: PageState | None) -> None:
+        """Share a tab of the person's own browser, or take it back. One that an agent asked for is the answer."""
         if not move.to:
             if page is not None:
-                await attached.unshare(move.target, _PERSON)
+                await self.parts.attached.unshare(move.target, _PERSON)
             return
-        if not attachment.session_id:
-            raise Forbidden("No agent works in this browser.", hint="browse-together attach chrome")
-        one = self.parts.clients.find(move.to, besides="") if move.to != _ALL else None
-        client_id = one.client_id if one is not None else None
-        if page is None or client_id is None or page.holder_id != client_id or page.access != move.access:
-            await attached.share(TabShare(tab_id=move.target, access=move.access, client_id=client_id), _PERSON)
+        lent = page.lent if page is not None else None
+        now = handle_of(page.lent_to) if page is not None and page.lent_to else _ALL
+        access = move.access or lent or "act"
+        if (lent, now) != (access, move.to):
+            asked = next((each for each in self.parts.directory.pages() if _asks(each, move.to)), None)
+            request_id = asked.person.request_id if asked is not None and asked.person is not None else None
+            to = "" if move.to == _ALL else move.to
+            share = TabShare(tab_id=move.target, access=access, label=to, request_id=request_id)
+            await self.parts.attached.share(share, _PERSON)
 
     async def _stop(self, target: str) -> None:
         if (page := self._page(target)) is None:
@@ -315,3 +320,9 @@ class _Extension:
         if target not in self._targets:
             raise InvalidRequest("This browser has no such tab.")
         return next((page for page in self.parts.directory.pages() if page.target_id == target), None)
+
+
+def _asks(page: PageState, handle: str) -> bool:
+    """Return whether this is the page of an agent that asks for a tab."""
+    asks = page.person is not None and page.person.kind == "tab" and page.asker_id is not None
+    return asks and handle_of(page.asker_id or "") == handle

@@ -95,7 +95,7 @@ async def test_a_tab_that_the_browser_did_not_name_cannot_be_asked_for(running: 
         assert (await asked(extension, "move", target="A" * 32, to=""))["type"] == "done"
         refused = await asked(extension, "move", target="A" * 32, to="*")
         assert (refused["reason"], refused["hint"]) == (
-            "No agent works in this browser.",
+            "No browser of yours is attached to.",
             "browse-together attach chrome",
         )
 

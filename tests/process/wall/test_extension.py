@@ -67,10 +67,10 @@ async def become(look: Callable[[], Awaitable[object]], expected: object) -> Non
             await asyncio.sleep(0.05)  # between two looks
 
 
-@pytest.fixture
-async def persons(tmp_path: Path) -> AsyncIterator[Persons]:
+@pytest.fixture(scope="module")
+async def persons(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Persons]:
     with screen() as display:
-        browser = Persons(tmp_path / "persons", display=display, extension=_FOLDER)
+        browser = Persons(tmp_path_factory.mktemp("persons"), display=display, extension=_FOLDER)
         try:
             await browser.ready()
             yield browser
@@ -78,13 +78,13 @@ async def persons(tmp_path: Path) -> AsyncIterator[Persons]:
             browser.end()
 
 
-@pytest.fixture
-async def running(tmp_path: Path, persons: Persons) -> AsyncIterator[RunningService]:
-    async with listening(tmp_path / "data", cdp_url=persons.url) as service:
+@pytest.fixture(scope="module")
+async def running(tmp_path_factory: pytest.TempPathFactory, persons: Persons) -> AsyncIterator[RunningService]:
+    async with listening(tmp_path_factory.mktemp("data"), cdp_url=persons.url) as service:
         yield service
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 async def own(persons: Persons) -> AsyncIterator[BrowserContext]:
     """Return the person's browser as no service sees it."""
     async with async_playwright() as playwright:
@@ -93,14 +93,15 @@ async def own(persons: Persons) -> AsyncIterator[BrowserContext]:
         await browser.close()
 
 
-async def loaded(running: RunningService, context: BrowserContext) -> Strip:
+@pytest.fixture(scope="module")
+async def strip(running: RunningService, own: BrowserContext) -> Strip:
     """Pair the extension by its link, as a person opens it."""
     link = (await pairing_link(running)).json()["result"]["url"]
-    page = await context.new_page()
+    page = await own.new_page()
     await page.goto(link)
     await page.get_by_role("heading", name="Paired", exact=True).wait_for()
     assert page.url == f"{EXTENSION_ORIGIN}/pair.html", "the code is no longer in the address"
-    (worker,) = context.service_workers
+    (worker,) = own.service_workers
     return Strip(worker)
 
 
@@ -111,7 +112,7 @@ async def outcome(agent: Agent, page_id: str) -> str:
 
 
 async def test_each_agents_tabs_stand_in_its_group_and_dragging_them_gives_them_to_others(
-    running: RunningService, own: BrowserContext, site: Site
+    running: RunningService, strip: Strip, site: Site
 ) -> None:
     async with (
         connected(running, "c-1", "Claude") as claude,
@@ -122,7 +123,6 @@ async def test_each_agents_tabs_stand_in_its_group_and_dragging_them_gives_them_
         for agent, name in ((claude, "mine"), (codex, "yours")):
             url = site.page(f"/{name}", f"<title>{name}</title><button>b</button>")
             await agent.call("goto", pageId=name, url=url)
-        strip = await loaded(running, own)
         first, second = (running.parts.colours.known(each) for each in ("c-1", "c-2"))
         assert first != second
         await become(lambda: strip.group("/mine"), ["Claude", first])
@@ -147,3 +147,32 @@ async def test_each_agents_tabs_stand_in_its_group_and_dragging_them_gives_them_
         await become(strip.badge, "1")
         await codex.call("request_human", pageId="yours", requestId=asked["requestId"], withdraw=True)
         await become(strip.badge, "")
+
+
+async def test_a_persons_tab_is_shared_by_dragging_it_into_an_agents_group_and_taken_back_by_dragging_it_out(
+    running: RunningService, strip: Strip, own: BrowserContext, site: Site
+) -> None:
+    taxes = await own.new_page()
+    await taxes.goto(site.page("/taxes", "<title>Taxes</title><button>b</button>"))
+    async with connected(running, "c-3", "Mail") as mail, present(running, mail):
+        await mail.call("goto", pageId="inbox", url=site.page("/inbox", "inbox"))
+
+        async def shared() -> list[str]:
+            listed = (await mail.call("list_pages"))["yours"]
+            return [page["pageId"] for page in listed if page["url"] == taxes.url]
+
+        await become(lambda: strip.group("/inbox"), ["Mail", running.parts.colours.known("c-3")])
+        assert await shared() == []
+        await strip.drag("/taxes", beside="/inbox")
+        await become(shared, ["default~1"])
+        await mail.call("click", pageId="default~1", selector="button")
+        await strip.drag("/taxes", beside=None)
+        await become(shared, [])
+        assert (await mail.error("click", pageId="default~1", selector="button"))["code"] == "PAGE_NOT_FOUND"
+        assert not taxes.is_closed()
+
+        asked = await mail.call("request_human", kind="tab", message="The taxes.", timeout=1)
+        await strip.drag("/taxes", beside="/inbox")
+        answered = await mail.call("request_human", pageId="tab", requestId=asked["requestId"])
+        assert answered["observed"]
+        assert await shared() == ["tab"]
