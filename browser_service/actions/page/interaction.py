@@ -61,6 +61,8 @@ async def click(page: BrowserPage, action: interaction.Click) -> Json:
         if verdict.asks:
             await asyncio.wait({opened_chooser}, timeout=_CHOOSER_S)
     verdict.check(action.selector, acted=page.effects.had_effect)
+    if verdict.saves:
+        page.effects.expect_download()
     if verdict.state is not None:
         page.looks.note_state(verdict.state)
     page.effects.add(

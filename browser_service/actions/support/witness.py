@@ -68,6 +68,8 @@ class Verdict(BaseModel):
     """How its element is found again."""
     asks: bool = False
     """Whether the page asks for files; the browser reports the chooser somewhat later."""
+    saves: bool = False
+    """Whether a link saves what it leads to; the browser reports the download somewhat later."""
 
     def check(self, selector: str, *, acted: bool) -> None:
         """Raise WithoutEffect if the click missed its element. `acted` means that the mouse down had an effect."""

@@ -50,6 +50,11 @@ class Effects:
         if (observer := self._current.observer) is not None:
             observer.add_lines(lines, silence)
 
+    def expect_download(self) -> None:
+        """Note that a download follows from the running act."""
+        if (observer := self._current.observer) is not None:
+            observer.expect_download()
+
     def cause_since(self, moment: float) -> str:
         """Name the earlier act that had an effect since `moment` (monotonic clock); "" for none."""
         observer = self._current.observer

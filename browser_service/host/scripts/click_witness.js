@@ -11,7 +11,7 @@ export const witness = (found, {kind, force, first, name}) => {
   const itself = e => e?.matches('input, textarea, select') || e?.isContentEditable;
   const target = e => itself(e) ? e : e?.closest(around) || e;
   const off = new AbortController(), invalid = [];
-  let down, up, click, submit, pressed, html, enabled, asks = false, equals = [], again = null;
+  let down, up, click, submit, pressed, html, enabled, asks = false, equals = [], saving = [], again = null;
   const note = e => {
     pressed = target(e);
     enabled = !pressed.matches(':disabled');
@@ -37,6 +37,8 @@ export const witness = (found, {kind, force, first, name}) => {
     return landed && !moved ? {then: 'covered', by} : {missed: moved ? 'moved' : 'taken', by};
   };
   const files = n => n?.localName === 'input' && n.type === 'file';
+  const saves = n => n?.localName === 'a' && n.href && n.hasAttribute('download')
+    && (n.origin === location.origin || n.protocol === 'data:');  // of other origins, a browser ignores the attribute
   const sends = n => n.form && /submit|image/.test(n.type);
   const stopped = () => {
     if (submit) return submit.defaultPrevented ? 'form' : '';
@@ -44,7 +46,8 @@ export const witness = (found, {kind, force, first, name}) => {
     return by.some(sends) ? 'form' : by.some(n => n.href) ? 'link' : '';
   };
   const clear = () => !down || click && click.path[0] === down.path[0];
-  const verdict = of => { off.abort(); return {...missed(target(of[0])), stopped: stopped(), invalid, asks, lasting: again}; };
+  const verdict = of => { off.abort(); return {...missed(target(of[0])), stopped: stopped(), invalid, asks, lasting: again,
+    saves: saving.some(e => !e.defaultPrevented)}; };
   const on = (type, act) => addEventListener(type, act, {capture: true, passive: true, signal: off.signal});
   const seen = event => ({event, path: event.composedPath(), x: event.clientX, y: event.clientY});
   const later = act => {
@@ -59,7 +62,11 @@ export const witness = (found, {kind, force, first, name}) => {
     on('pointerdown', e => { if (e.isTrusted && !down) { down = seen(e); if (!force) note(down.path[0]); } });
     on('pointerup', e => { if (e.isTrusted && !up) { up = seen(e); last(); } });
     on(kind, e => { if (e.isTrusted && !click) { click = seen(e); clear() ? last() : end(); } });
-    on('click', e => { asks ||= e.composedPath().some(n => files(n) || files(n.control)); });
+    on('click', e => {
+      const path = e.composedPath();
+      asks ||= path.some(n => files(n) || files(n.control));
+      if (path.some(saves)) saving.push(e);
+    });
     addEventListener(kind, e => {
       if (click?.event === e && clear() && !click.path.some(sends)) end();  // nothing more can follow
     }, {passive: true, signal: off.signal});

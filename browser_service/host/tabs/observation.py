@@ -28,6 +28,7 @@ _ERROR_PAGE_S = 1.0
 _DIALOG_S = 1.0
 _DOWNLOAD_BEGIN_S = 1.0
 _DOWNLOAD_END_S = 1.5
+_NOT_BEGUN = f"its link saves a file, and no download has begun within {_DOWNLOAD_BEGIN_S:.0f} s"
 _SOCKET_S = 0.6
 _SOCKET_QUIET_S = 0.1
 _WINDOW_S = 0.5
@@ -54,6 +55,7 @@ class Observation(ActRequests):
     dialogs: list[str] = field(default_factory=list)
     expected_dialogs: int = 0
     downloads: list[ActiveDownload] = field(default_factory=list)
+    expected_downloads: int = 0
     script_errors: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     silence: str = ""
@@ -128,8 +130,8 @@ class Observation(ActRequests):
             await self._until(lambda: len(self.popups) >= self.expected_popups, _POPUP_S)
         if self.expected_dialogs:
             await self._until(lambda: len(self.dialogs) >= self.expected_dialogs, _DIALOG_S)
-        if self.downloads or self.aborted_documents:
-            await self.wait_for_downloads()
+        if self.downloads or self.aborted_documents or self.expected_downloads:
+            await self.wait_for_downloads(self.expected_downloads)
         for seen in self.windows.values():
             await seen.settle()
 
@@ -187,6 +189,7 @@ class Observation(ActRequests):
             *(note for note in closed if note in self.notes),
             *(f"popup {each} went to {address(url)}" for each, url in moved.items() if each not in self.popups),
             *first(self.dialogs, MOST_LISTED, "dialogs"),
+            *([_NOT_BEGUN] if len(self.downloads) < self.expected_downloads else []),
             *first([download.report() for download in self.downloads], MOST_LISTED, "downloads"),
             *(f"a script of the page failed: {quoted(error)}" for error in self._errors()),
         ]

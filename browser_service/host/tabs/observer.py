@@ -170,6 +170,11 @@ class Observer(TabListener):
         for observation in self._running:
             observation.expected_dialogs = min(observation.expected_dialogs + 1, MOST_RECORDED)
 
+    def expect_download(self) -> None:
+        """Note that a download is coming, though no request of the page shows it."""
+        for observation in self._running:
+            observation.expected_downloads = 1
+
     def add_dialog(self, line: str) -> bool:
         """Note how a dialog ended. Returns whether a reply will still report it."""
         for observation in self._updated():

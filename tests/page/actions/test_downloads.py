@@ -152,3 +152,18 @@ async def test_nobody_else_sees_or_gets_a_download(agent: Agent, other: Agent, l
 
 
 # --- a service with a small limit ------------------------------------------------------------------------------------
+
+
+async def test_a_link_that_saves_is_waited_for_though_the_page_sends_no_request(
+    agent: Agent, site: Site, hold: threading.Event
+) -> None:
+    site.page("/held.csv", attached("held.csv", hold=hold))
+    await agent.call("goto", pageId="p", url=site.page("/links", "<a href=/held.csv download>Save</a>"))
+    clicked = await agent.call("click", pageId="p", selector="text=Save")
+    assert clicked["observed"] == "its link saves a file, and no download has begun within 1 s"
+    hold.set()
+    await become(lambda: site.counts["/held.csv"] == 1)
+    site.page("/links", "<a href=/held.csv download onclick='event.preventDefault()'>Not</a>")
+    await agent.call("reload_page", pageId="p")
+    stopped = await agent.call("click", pageId="p", selector="text=Not")
+    assert "a script of the page stopped what the link does (preventDefault)" in stopped["observed"]
