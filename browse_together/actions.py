@@ -647,10 +647,10 @@ class PageActions(Calling):
         return self._call("wait", Result, duration=duration, **common)
 
     def content(
-        self, *, query: str | None = None, section: str | None = None,
-        format: Literal["html", "markdown", "text"] | None = None, selector: str | None = None,
-        frame: str | None = None, unseen: bool | None = None, include_shadow: bool | None = None,
-        budget: int | None = None, cursor: str | None = None, **common: Unpack[OfPage],
+        self, selector: str | None = None, *, query: str | None = None, section: str | None = None,
+        format: Literal["html", "markdown", "text"] | None = None, frame: str | None = None, unseen: bool | None = None,
+        include_shadow: bool | None = None, budget: int | None = None, cursor: str | None = None,
+        **common: Unpack[OfPage],
     ) -> Content:
         """Read the page, best as markdown; a long one by `query` or `section`. `query` returns the passages about it.
         Without arguments, a short page comes as raw HTML; a long one as its headings with handles, its beginning,
@@ -695,7 +695,7 @@ class PageActions(Calling):
         )
 
     def find(
-        self, text: str | None = None, *, role: str | None = None, name: str | None = None, selector: str | None = None,
+        self, selector: str | None = None, *, text: str | None = None, role: str | None = None, name: str | None = None,
         frame: str | None = None, queries: Sequence[str | FindQuery] | None = None, **common: Unpack[OfPage],
     ) -> Found:
         """Find at most 12 elements, with refs. Each with its state, and its row's or section's heading. Each of
@@ -853,10 +853,9 @@ class PageActions(Calling):
         )
 
     def get_console_messages(
-        self, *,
+        self, text: str | None = None, *,
         types: Sequence[Literal["exception", "error", "warning", "info", "log", "debug", "other"]] | None = None,
-        text: str | None = None, since: int | None = None, all: bool | None = None, limit: int | None = None,
-        **common: Unpack[OfPage],
+        since: int | None = None, all: bool | None = None, limit: int | None = None, **common: Unpack[OfPage],
     ) -> Result:
         """Get what the page's scripts logged and threw, oldest first. Console messages and uncaught exceptions of the
         page's document: the last 200 of each.
@@ -1150,8 +1149,8 @@ class PageActions(Calling):
         return self._call("set_extra_headers", Done, headers=headers, affect_others=affect_others, **common)
 
     def get_network_log(
-        self, *, include_headers: bool | None = None, include_bodies: bool | None = None,
-        include_secrets: bool | None = None, pattern: str | None = None, method: str | None = None,
+        self, pattern: str | None = None, *, include_headers: bool | None = None, include_bodies: bool | None = None,
+        include_secrets: bool | None = None, method: str | None = None,
         resource_types: Sequence[Literal["image", "stylesheet", "font", "script", "xhr", "fetch", "document", "media", "eventsource", "manifest", "ping", "other"]] | None = None,
         status: str | None = None, since: int | None = None, limit: int | None = None,
         format: Literal["text", "records"] | None = None, budget: int | None = None, cursor: str | None = None,
@@ -1180,9 +1179,8 @@ class PageActions(Calling):
         )
 
     def wait_for_request(
-        self, *, include_headers: bool | None = None, include_bodies: bool | None = None,
-        include_secrets: bool | None = None, during: Mapping[str, Any] | None = None, pattern: str | None = None,
-        method: str | None = None,
+        self, pattern: str | None = None, *, include_headers: bool | None = None, include_bodies: bool | None = None,
+        include_secrets: bool | None = None, during: Mapping[str, Any] | None = None, method: str | None = None,
         resource_types: Sequence[Literal["image", "stylesheet", "font", "script", "xhr", "fetch", "document", "media", "eventsource", "manifest", "ping", "other"]] | None = None,
         **common: Unpack[OfPage],
     ) -> Exchange:
@@ -1203,9 +1201,8 @@ class PageActions(Calling):
         )
 
     def wait_for_response(
-        self, *, include_headers: bool | None = None, include_bodies: bool | None = None,
-        include_secrets: bool | None = None, during: Mapping[str, Any] | None = None, pattern: str | None = None,
-        method: str | None = None,
+        self, pattern: str | None = None, *, include_headers: bool | None = None, include_bodies: bool | None = None,
+        include_secrets: bool | None = None, during: Mapping[str, Any] | None = None, method: str | None = None,
         resource_types: Sequence[Literal["image", "stylesheet", "font", "script", "xhr", "fetch", "document", "media", "eventsource", "manifest", "ping", "other"]] | None = None,
         status: str | None = None, **common: Unpack[OfPage],
     ) -> Exchange:
@@ -2368,10 +2365,10 @@ class AsyncPageActions(AsyncCalling):
         return await self._call("wait", Result, duration=duration, **common)
 
     async def content(
-        self, *, query: str | None = None, section: str | None = None,
-        format: Literal["html", "markdown", "text"] | None = None, selector: str | None = None,
-        frame: str | None = None, unseen: bool | None = None, include_shadow: bool | None = None,
-        budget: int | None = None, cursor: str | None = None, **common: Unpack[OfPage],
+        self, selector: str | None = None, *, query: str | None = None, section: str | None = None,
+        format: Literal["html", "markdown", "text"] | None = None, frame: str | None = None, unseen: bool | None = None,
+        include_shadow: bool | None = None, budget: int | None = None, cursor: str | None = None,
+        **common: Unpack[OfPage],
     ) -> Content:
         """Read the page, best as markdown; a long one by `query` or `section`. `query` returns the passages about it.
         Without arguments, a short page comes as raw HTML; a long one as its headings with handles, its beginning,
@@ -2416,7 +2413,7 @@ class AsyncPageActions(AsyncCalling):
         )
 
     async def find(
-        self, text: str | None = None, *, role: str | None = None, name: str | None = None, selector: str | None = None,
+        self, selector: str | None = None, *, text: str | None = None, role: str | None = None, name: str | None = None,
         frame: str | None = None, queries: Sequence[str | FindQuery] | None = None, **common: Unpack[OfPage],
     ) -> Found:
         """Find at most 12 elements, with refs. Each with its state, and its row's or section's heading. Each of
@@ -2580,10 +2577,9 @@ class AsyncPageActions(AsyncCalling):
         )
 
     async def get_console_messages(
-        self, *,
+        self, text: str | None = None, *,
         types: Sequence[Literal["exception", "error", "warning", "info", "log", "debug", "other"]] | None = None,
-        text: str | None = None, since: int | None = None, all: bool | None = None, limit: int | None = None,
-        **common: Unpack[OfPage],
+        since: int | None = None, all: bool | None = None, limit: int | None = None, **common: Unpack[OfPage],
     ) -> Result:
         """Get what the page's scripts logged and threw, oldest first. Console messages and uncaught exceptions of the
         page's document: the last 200 of each.
@@ -2877,8 +2873,8 @@ class AsyncPageActions(AsyncCalling):
         return await self._call("set_extra_headers", Done, headers=headers, affect_others=affect_others, **common)
 
     async def get_network_log(
-        self, *, include_headers: bool | None = None, include_bodies: bool | None = None,
-        include_secrets: bool | None = None, pattern: str | None = None, method: str | None = None,
+        self, pattern: str | None = None, *, include_headers: bool | None = None, include_bodies: bool | None = None,
+        include_secrets: bool | None = None, method: str | None = None,
         resource_types: Sequence[Literal["image", "stylesheet", "font", "script", "xhr", "fetch", "document", "media", "eventsource", "manifest", "ping", "other"]] | None = None,
         status: str | None = None, since: int | None = None, limit: int | None = None,
         format: Literal["text", "records"] | None = None, budget: int | None = None, cursor: str | None = None,
@@ -2907,9 +2903,8 @@ class AsyncPageActions(AsyncCalling):
         )
 
     async def wait_for_request(
-        self, *, include_headers: bool | None = None, include_bodies: bool | None = None,
-        include_secrets: bool | None = None, during: Mapping[str, Any] | None = None, pattern: str | None = None,
-        method: str | None = None,
+        self, pattern: str | None = None, *, include_headers: bool | None = None, include_bodies: bool | None = None,
+        include_secrets: bool | None = None, during: Mapping[str, Any] | None = None, method: str | None = None,
         resource_types: Sequence[Literal["image", "stylesheet", "font", "script", "xhr", "fetch", "document", "media", "eventsource", "manifest", "ping", "other"]] | None = None,
         **common: Unpack[OfPage],
     ) -> Exchange:
@@ -2930,9 +2925,8 @@ class AsyncPageActions(AsyncCalling):
         )
 
     async def wait_for_response(
-        self, *, include_headers: bool | None = None, include_bodies: bool | None = None,
-        include_secrets: bool | None = None, during: Mapping[str, Any] | None = None, pattern: str | None = None,
-        method: str | None = None,
+        self, pattern: str | None = None, *, include_headers: bool | None = None, include_bodies: bool | None = None,
+        include_secrets: bool | None = None, during: Mapping[str, Any] | None = None, method: str | None = None,
         resource_types: Sequence[Literal["image", "stylesheet", "font", "script", "xhr", "fetch", "document", "media", "eventsource", "manifest", "ping", "other"]] | None = None,
         status: str | None = None, **common: Unpack[OfPage],
     ) -> Exchange:

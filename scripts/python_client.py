@@ -147,7 +147,7 @@ def _arguments(action: type[Action]) -> dict[str, Schema]:
 def _method(action: type[Action], *, is_async: bool) -> str:
     arguments, required = _arguments(action), required_of(_schema(action))
     leading = [name for name in arguments if name in required]
-    leading = leading or [name for name in [*arguments][:1] if name in _BY_POSITION]
+    leading = leading or [name for name in _BY_POSITION if name in arguments][:1]
     named = [name for name in arguments if name not in leading]
     given = [_parameter(name, arguments[name], is_required=name in required) for name in leading]
     given += ["*"] if named else []
