@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from keyword import iskeyword
 from textwrap import fill, indent, wrap
 from typing import Final, cast
@@ -20,7 +20,7 @@ _LEFT_OUT: Final = frozenset({"seven", "help"})
 """Toolsets of things that Python has itself, or that are another form of what it has."""
 _OURS: Final = {"extract_table": {"rows", "format", "save"}, "extract_data": {"format", "save"}}
 """Arguments for the form of a result, which has one form in Python."""
-_BY_POSITION: Final = ("selector", "text", "pattern")
+_BY_POSITION: Final[Sequence[str]] = ("selector", "text", "pattern")
 _BUSY: Final = frozenset({"PAGE_OWNED", "WORK_OWNED", "HUMAN_IN_CONTROL"})
 _NAMED: Final = {
     "JsonValue": "Any",
