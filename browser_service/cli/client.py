@@ -94,9 +94,9 @@ class Client:
         with self._runner as runner:
             runner.run(self._http.aclose())
 
-    def call(self, body: Json) -> Json:
+    def call(self, body: Json, call_id: str = "") -> Json:
         """Make a call, wait for its end, and return its envelope with text for a terminal. Ctrl+C cancels the call."""
-        call_id = f"cli-{uuid4().hex}"
+        call_id = call_id or f"cli-{uuid4().hex}"
         form = {wire.REPLY: ForTerminal(action=str(body["action"])).model_dump_json()}
         try:
             with output.waiting(f"{body['action']} …"):

@@ -59,6 +59,7 @@ COMMANDS: Final = MappingProxyType(
         "extension": Command("extension", "Show agents in your browser's tab strip, and share tabs by dragging them."),
         "activity": Command("activity", "Who did what: the record of all clients' actions."),
         "replay": Command("replay", "Make one HTML file of what was done, with pictures, to play and to keep."),
+        "flow": Command("flows", "Flows: save what was done, and do it again, once or for each row of a table."),
         "forget": Command("activity", "Remove what is kept of a client."),
         "requests": Command("requests", "What agents ask people for: see it, and answer."),
         "login": Command("logins", "Sign in yourself, in an ordinary window of the shared browser."),

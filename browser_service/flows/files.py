@@ -33,7 +33,7 @@ class FlowFiles:
 
     async def all(self) -> list[Json]:
         """Describe each flow; of a file that is none, say why."""
-        return await asyncio.to_thread(lambda: [self._described(name) for name in self._names()])
+        return await asyncio.to_thread(self.described)
 
     async def write(self, flow: Flow, *, client_id: str, operator: bool) -> Path:
         """Write a flow. Raises Forbidden if it is there already, and is another client's."""
@@ -58,6 +58,10 @@ class FlowFiles:
         if flow.name != name:
             raise ValidationFailed(f"{path.name}: name is {flow.name!r}; it must be the file's.")
         return flow
+
+    def described(self) -> list[Json]:
+        """Describe the flows as `all` does, without an event loop."""
+        return [self._described(name) for name in self._names()]
 
     def path(self, name: str) -> Path:
         return self.folder / f"{name}{_SUFFIX}"

@@ -12,7 +12,7 @@ from pydantic import JsonValue
 from browser_service.rules.bounded import Bounded
 from shared import catalogue, flows
 from shared.actions.base import Action
-from shared.actions.traits import Scope
+from shared.actions.traits import Effect, Scope
 from shared.cuts import shortened
 from shared.errors import (
     AmbiguousSelector,
@@ -68,6 +68,8 @@ class Run:
     popups: list[str] = field(default_factory=list)
     outputs: Json = field(default_factory=dict)
     healed: list[str] = field(default_factory=list)
+    sends: bool = False
+    """True from the first step on that sends something to the site."""
 
     @property
     def page_id(self) -> str:
@@ -152,16 +154,15 @@ class Runner:
         """`check_going` raises if the call is to stop. `before_effect` is awaited before the first step that sends
         something to the site."""
         self._perform, self._check_going, self._before_effect = perform, check_going, before_effect
-        self._sends = False
 
     async def go(self, run: Run, selector: str | None = None) -> None:
         """Take a run to its end, from the step where it is. `selector` is the element of that step. Raises
         FlowStopped."""
         for number, step in enumerate(run.flow.steps[run.at :], run.at + 1):
             self._check_going()
-            if step.expect and step.expect.requests and not self._sends:
-                self._sends = True
+            if step.expect and step.expect.requests and not run.sends:
                 await self._before_effect()
+                run.sends = True
             await _StepRun(self._perform, run, number, step).do(selector)
             run.at, selector = number, None
 
@@ -304,6 +305,7 @@ class _StepRun:
         mend = next_call("mend_flow", name=run.flow.name, step=run.at + 1, **({"selector": "e12"} if found else {}))
         context: Json = {"flow": run.flow.name, "step": self._number, "done": run.at, "code": code}
         context |= {"pageId": run.page_id, "candidates": [*found], "outputs": run.outputs}
+        context |= {"effectsBegun": run.sends, "onlyReadsLeft": all(map(_only_reads, steps[self._number - 1 :]))}
         return FlowStopped(text, hint=f"The page is as it is. Go on: {mend}.", details={"context": context})
 
     @property
@@ -311,6 +313,10 @@ class _StepRun:
         """Return the step's call in few words."""
         first = next(iter(self._choices.values()), [""])[0] or self._step.arguments.get("url", "")
         return f"{self._step.action} {shortened(str(first), 160)}".rstrip()
+
+
+def _only_reads(step: Step) -> bool:
+    return catalogue.NAMES[step.action].action.effect is Effect.READS
 
 
 def _is(request: Request, sent: Json) -> bool:

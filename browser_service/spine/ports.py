@@ -20,7 +20,7 @@ from shared import catalogue
 from shared.actions.base import Action
 from shared.actions.traits import Scope
 from shared.calls import Outcome, Undoable
-from shared.errors import Cancelled, Relayed
+from shared.errors import Cancelled, JournalFailed, Relayed
 from shared.flows import BEGUN
 from shared.limits import Limits
 from shared.model import Json
@@ -179,7 +179,8 @@ class ServiceContext:
         self.activity.note(
             self._caller, action, Outcome(call_id=self.record.call_id), self.record.call_id, 0, via=BEGUN
         )
-        await self.activity.flush()
+        if not await self.activity.flush():
+            raise JournalFailed("The disk takes nothing, so that a run could not be told from none after a crash.")
 
     def _suspended_reply(self, record: Record) -> Json | None:
         """Return the reply of a call suspended by an open dialog, for which waiting is futile; else None."""

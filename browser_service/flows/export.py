@@ -1,0 +1,155 @@
+"""Writes a flow as plain Playwright, for whoever runs it without this service."""
+
+import json
+from collections.abc import Callable
+from typing import Final
+
+from pydantic import JsonValue
+
+from browser_service.flows.running import tried
+from shared.flows import Flow, Step, placeholders
+
+_HEAD: Final = '"""{about}"""\n\nimport re\n\nfrom playwright.sync_api import Page, expect'
+_PLAIN: Final = {
+    "click": "click()",
+    "hover": "hover()",
+    "check": "check()",
+    "uncheck": "uncheck()",
+    "focus": "focus()",
+    "blur": "blur()",
+}
+_CELLS: Final = "e => [...e.rows].map(row => [...row.cells].map(cell => cell.innerText))"
+_OF_PAGE: Final = {"go_back": "go_back()", "go_forward": "go_forward()", "reload_page": "reload()"}
+
+
+def as_python(flow: Flow) -> str:
+    """Return a program that takes the parameters as options."""
+    options = "\n".join(f"    options.add_argument({_text(f'--{name}')}, required=True)" for name in flow.parameters)
+    lines = [
+        _head(flow)
+        .replace("import re\n", "import argparse\nimport re\n")
+        .replace("Page, expect", "Page, expect, sync_playwright"),
+        _function(flow, "run"),
+        "def main() -> None:",
+        "    options = argparse.ArgumentParser()",
+        options,
+        "    with sync_playwright() as playwright:",
+        "        browser = playwright.chromium.launch()",
+        "        print(run(browser.new_page(), **vars(options.parse_args())))",
+        "        browser.close()",
+        "",
+        "",
+        'if __name__ == "__main__":',
+        "    main()",
+    ]
+    return "\n".join(line for line in lines if line is not options or options)
+
+
+def as_pytest(flow: Flow) -> str:
+    """Return a test for pytest-playwright. Parameters without a default are left to be filled in."""
+    values = {name: each.default if each.default is not None else f"<{name}>" for name, each in flow.parameters.items()}
+    given = "".join(f", {name}={_text(value)}" for name, value in values.items())
+    name = flow.name.replace("-", "_")
+    return "\n".join(
+        [_head(flow), _function(flow, name), f"def test_{name}(page: Page) -> None:", f"    {name}(page{given})"]
+    )
+
+
+def _head(flow: Flow) -> str:
+    about = (flow.description or f"The flow {flow.name}.").replace("\\", "").replace('"', "'")
+    return _HEAD.format(about=about)
+
+
+def _function(flow: Flow, name: str) -> str:
+    parameters = "".join(f", {each}: str" for each in flow.parameters)
+    pages = list(dict.fromkeys(step.page for step in flow.steps))
+    steps = [line for step in flow.steps for line in _step(step, _page(step, pages))]
+    body = "\n".join(f"    {line}" for line in ["outputs: dict[str, object] = {}", *steps, "return outputs"])
+    return f"\n\ndef {name}(page: Page{parameters}) -> dict[str, object]:\n{body}\n\n"
+
+
+def _page(step: Step, pages: list[str]) -> str:
+    number = pages.index(step.page)
+    return f"page.context.pages[{number}]" if number else "page"
+
+
+def _step(step: Step, page: str) -> list[str]:
+    """Return the lines of a step. What plain Playwright has no call for is left as a note that fails."""
+    arguments, action = step.arguments, step.action
+    write = next((each for name, each in _WRITERS.items() if name == action), None)
+    lines = write(arguments, page, step) if write else []
+    if not lines:
+        return [f"raise NotImplementedError({_text(f'{action}: {json.dumps(arguments)}')})"]
+    if step.expect and step.expect.url:
+        pattern = ".*".join(map(_escaped, step.expect.url.split("*")))
+        lines.append(f"expect({page}).to_have_url(re.compile({_text(f'^{pattern}$')}))")
+    for words in step.expect.shows if step.expect else []:
+        lines.append(
+            f"expect({page}.get_by_text({_text(max(words.split('*'), key=len).strip())}).first).to_be_visible()"
+        )
+    return lines
+
+
+def _locator(value: JsonValue, page: str) -> str:
+    selectors = tried([str(each) for each in value]) if isinstance(value, list) else [str(value)]
+    return f"{page}.locator({_text(selectors[0])})"
+
+
+Arguments = dict[str, JsonValue]
+
+
+def _on_element(call: Callable[[Arguments], str]) -> Callable[[Arguments, str, Step], list[str]]:
+    return lambda arguments, page, _: [f"{_locator(arguments.get('selector'), page)}.{call(arguments)}"]
+
+
+def _fields(arguments: Arguments, page: str, _: Step) -> list[str]:
+    lines = []
+    fields = arguments.get("fields")
+    for each in fields if isinstance(fields, list) else []:
+        if not isinstance(each, dict) or not isinstance(each.get("value"), str | bool):
+            return []
+        value, found = each["value"], _locator(each.get("selector"), page)
+        lines.append(f"{found}.set_checked({value})" if isinstance(value, bool) else f"{found}.fill({_text(value)})")
+    return [*lines, *([f"{_locator(arguments['submit'], page)}.click()"] if arguments.get("submit") else [])]
+
+
+_WRITERS: Final[dict[str, Callable[[Arguments, str, Step], list[str]]]] = {
+    **{name: _on_element(lambda _, call=call: call) for name, call in _PLAIN.items()},  # type: ignore[misc] # bound now
+    "goto": lambda arguments, page, _: [f"{page}.goto({_text(arguments.get('url'))})"],
+    **{name: lambda _, page, __, call=call: [f"{page}.{call}"] for name, call in _OF_PAGE.items()},  # type: ignore[misc] # as above
+    "fill": _on_element(lambda arguments: f"fill({_text(arguments.get('value', arguments.get('text')))})"),
+    "type": _on_element(lambda arguments: f"press_sequentially({_text(arguments.get('text'))})"),
+    "select_option": _on_element(lambda arguments: f"select_option({_text(arguments.get('value'))})"),
+    "fill_form": _fields,
+    "press": lambda arguments, page, _: [
+        f"{_locator(arguments['selector'], page)}.press({_text(arguments.get('key'))})"
+        if arguments.get("selector")
+        else f"{page}.keyboard.press({_text(arguments.get('key'))})"
+    ],
+    "extract_text": lambda arguments, page, step: _read(
+        step, _locator(arguments.get("selector"), page), "inner_text()"
+    ),
+    "extract_table": lambda arguments, page, step: _read(
+        step, _locator(arguments.get("selector") or "table", page), f"evaluate({_CELLS!r})"
+    ),
+}
+
+
+def _read(step: Step, locator: str, call: str) -> list[str]:
+    return [f"outputs[{_text(step.output)}] = {locator}.first.{call}"]
+
+
+def _text(value: object) -> str:
+    """Write a value as Python: a text with parameters as an f-string."""
+    if not isinstance(value, str) or not (names := [*placeholders(value)]):
+        return repr(value)
+    if value.strip("{} ") in names and value.startswith("{{") and value.count("{{") == 1 and value.endswith("}}"):
+        return names[0]
+    escaped = value.replace("{", "{{").replace("}", "}}")
+    for name in names:
+        escaped = escaped.replace(f"{{{{{{{{{name}}}}}}}}}", f"{{{name}}}")
+    return f"f{escaped!r}"
+
+
+def _escaped(text: str) -> str:
+    return "".join(each if each.isalnum() or each in "/:_-" else f"\\{each}" for each in text)
