@@ -68,7 +68,7 @@ class Notifier:
         accounts on this machine can read its arguments."""
         title = f"{APP_NAME}: {request['askedBy']} asks for you"
         words = str(request["message"]) if request.get("ofRule") else own_words(str(request["message"]))
-        text = f"{request['kind']}, {request['origin']}, {words}"[:_MOST_TEXT]
+        text = ", ".join(filter(None, (str(request["kind"]), str(request["origin"]), words)))[:_MOST_TEXT]
         opens = self._waiting < _MOST_WAITING and await _takes_clicks(command[0])
         option = ["--action=default=Open", "--wait"] if opens else []
         text = text if opens else f"{text}\nSee it: {_HOW}"

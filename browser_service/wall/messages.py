@@ -106,6 +106,13 @@ class Tabs(Model):
     id: int
 
 
+class Attach(Model):
+    """A request to attach again to the person's own browser."""
+
+    type: Literal["attach"]
+    id: int
+
+
 class Share(TabShare):
     """A tab that the person shares, maybe because an agent asked for one."""
 
@@ -128,7 +135,7 @@ class Input(Model):
     made: list[Stroke] = Field(max_length=100)
 
 
-Request = Act | Reply | Listing | DialogAnswer | Files | Login | Tabs | Share | Unshare
+Request = Act | Reply | Listing | DialogAnswer | Files | Login | Attach | Tabs | Share | Unshare
 Message = Hello | Watch | Request | Input
 _MESSAGE: Final[TypeAdapter[Message]] = TypeAdapter(Annotated[Message, Field(discriminator="type")])
 

@@ -13,6 +13,7 @@ from browser_service.services import Services
 from browser_service.spine.call import FrontCall
 from browser_service.wall.messages import (
     Act,
+    Attach,
     DialogAnswer,
     Files,
     Input,
@@ -26,6 +27,7 @@ from browser_service.wall.messages import (
 )
 from browser_service.wall.viewing import Viewer
 from shared import catalogue
+from shared.attached import AttachTarget
 from shared.calls import Outcome
 from shared.cuts import cut
 from shared.errors import BrowseError, Forbidden, HostGone, Relayed
@@ -97,12 +99,8 @@ class Requests:
                 text = ""
             case Tabs():
                 return {"type": "tabs", "id": message.id, **await self._tabs()}
-            case Share():
-                page = await self.parts.attached.share(message, self.recorded)
-                text = f"It is shared: agents call it {page.page_id}."
-            case Unshare():
-                await self.parts.attached.unshare(message.tab_id, self.recorded)
-                text = "It is yours alone again."
+            case Attach() | Share() | Unshare():
+                text = await self._share(message)
             case Act():
                 text = await self._act(message)
         return {"type": "done", "id": message.id, "text": text}
@@ -184,6 +182,15 @@ class Requests:
                 raise
             await self._call("give_back", page_id)
         return observed
+
+    async def _share(self, message: Attach | Share | Unshare) -> str:
+        attached = self.parts.attached
+        if isinstance(message, Share):
+            return f"It is shared: agents call it {(await attached.share(message, self.recorded)).page_id}."
+        if isinstance(message, Attach):
+            return (await attached.attach(AttachTarget())).words
+        await attached.unshare(message.tab_id, self.recorded)
+        return "It is yours alone again."
 
     async def _tabs(self) -> Json:
         """Return the person's own tabs, which nobody but them sees."""

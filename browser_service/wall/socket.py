@@ -289,4 +289,7 @@ class Watcher:
 
 
 def _said(error: BrowseError) -> Json:
-    return {"code": error.body().code, "reason": error.message, "hint": error.advice or ""}
+    body = error.body()
+    context = body.details.get("context")
+    field = {"field": context.get("field", "")} if isinstance(context, dict) else {}
+    return {"code": body.code, "reason": error.message, "hint": error.advice or "", **field}

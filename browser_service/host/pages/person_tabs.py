@@ -16,7 +16,15 @@ from browser_service.security.urls import UrlPolicy
 from shared.actions.traits import Effect
 from shared.attached import PersonTab, TabShare
 from shared.calls import ClientRef
-from shared.errors import BrowserCrashed, Forbidden, InvalidRequest, PageNotFound, ResourceExhausted, TimedOut
+from shared.errors import (
+    BrowserCrashed,
+    Forbidden,
+    InvalidRequest,
+    PageNotFound,
+    ResourceExhausted,
+    TimedOut,
+    field_details,
+)
 from shared.events import PageOpened
 from shared.pages import PageState
 from shared.quoting import quoted
@@ -108,6 +116,7 @@ class PersonTabs:
             raise InvalidRequest(
                 f"Scripts of this tab can reach another that you do not share: {named}. Nothing was shared.",
                 hint="Share them together (--linked), or open its address in a new tab and share that.",
+                details=field_details("linked"),
             )
 
     async def _share_one(self, session: SessionEntry, target: Target, share: TabShare) -> PageState:
@@ -158,6 +167,7 @@ class PersonTabs:
             entry.record.target_id, entry.record.lent, entry.record.lent_to = "", None, None
             raise TimedOut("The tab did not answer; it is not shared.", hint="Look at it, then repeat.") from error
         entry.record.awaits_tab = False
+        entry.record.shares_window = True  # with the person's other tabs: a page behind another does not draw
         await entry.titles.read()
         self.log.emit(PageOpened(page=entry.record.state()))
         return entry

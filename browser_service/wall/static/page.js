@@ -111,12 +111,12 @@ export class PageView {
   }
 
   #answer(id, state, answer) {
-    return this.#answered(this.socket.answer(id, state, answer));
+    this.#answered(this.socket.answer(id, state, answer));
   }
 
   #answered(given) {
     this.answered = given;
-    return given.then((said) => this.tell(said), (error) => this.tell(error.message, true));
+    given.then((said) => this.tell(said), (error) => error.field !== "linked" && this.tell(error.message, true));
   }
 
   /** Gives the page into the hand that has it. One without a window is asked for it once, by an empty stroke. */

@@ -82,9 +82,15 @@ export class Socket {
     return this.#ask({ type: "tabs" });
   }
 
-  /** Shares a tab, `to` read it or to act there; with a request, it is for the agent that asked. */
-  share(tabId, to, requestId = null) {
-    return this.#ask({ type: "share", tabId, access: to, requestId });
+  /** Asks the person's own browser once more whether we may attach to it. */
+  attach() {
+    return this.#ask({ type: "attach" });
+  }
+
+  /** Shares a tab: its `access` is to read or to act; with a request, it is for the agent that asked. Throws an error about the
+   * field `linked` if scripts of another tab can reach it. */
+  share(tabId, how) {
+    return this.#ask({ type: "share", tabId, ...how });
   }
 
   unshare(tabId) {
@@ -111,7 +117,7 @@ export class Socket {
       this.#socket.onclose = null;
       return this.on.out(message);
     }
-    if (message.id) this.#settle(message.id, message.type === "refused" ? new Error(`${message.reason} ${message.hint}`.trim()) : null, message);
+    if (message.id) this.#settle(message.id, message.type === "refused" ? Object.assign(new Error(`${message.reason} ${message.hint}`.trim()), message) : null, message);
     this.on.message(message);
   }
 

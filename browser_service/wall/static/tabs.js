@@ -40,7 +40,7 @@ export class Tabs {
   }
 }
 
-/** One tab: its title and site, and what may be done with it. `press` takes what, and the tab. */
+/** One tab: its title and site, and what may be done with it. `press` takes what, and the tab, and throws what is against it. */
 class Row {
   #title = el("span", { className: "cut", dir: "auto" });
   #place = el("span", { className: "quiet small cut" });
@@ -55,9 +55,11 @@ class Row {
   update(tab, colour, isPicked) {
     const isShared = Boolean(tab.pageId) && !isPicked;
     const text = JSON.stringify([tab, colour, isPicked]);
+    this.isPicked = isPicked;
     if (text === this.#shown) return;
     this.#shown = text;
     this.element.classList.toggle("shared", isShared);
+    this.element.classList.remove("linked");
     paint(this.element, isShared && colour);
     const title = tab.url === EMPTY ? "An empty tab" : tab.title || host(tab.url);
     write(this.#title, title);
@@ -66,10 +68,27 @@ class Row {
     this.#buttons.replaceChildren(...(isShared ? [["back", "Take back"]] : Object.entries(WAYS)).map(button));
   }
 
-  async #do(what, tab) {
+  async #do(what, tab, isLinked = false) {
     for (const each of this.#buttons.children) each.disabled = true;
-    await this.press(what, tab);
+    try {
+      await this.press(what, tab, isLinked);
+    } catch (error) {
+      if (error.field === "linked" && !isLinked) return this.#askLinked(what, tab, error.reason);
+    }
     for (const each of this.#buttons.children) each.disabled = false;
+  }
+
+  /** Asks whether to share it with the tabs whose scripts can reach it. */
+  #askLinked(what, tab, reason) {
+    write(this.#place, reason);
+    this.element.classList.add("linked");
+    const cancel = () => {
+      this.#shown = "";
+      this.update(tab, null, this.isPicked);
+    };
+    this.#buttons.replaceChildren(
+      el("button", { type: "button", onclick: () => this.#do(what, tab, true) }, "Share them together"),
+      el("button", { type: "button", onclick: cancel }, "Cancel"));
   }
 }
 
@@ -114,14 +133,15 @@ export class YourTabs {
   #count = el("span", { className: "count" });
   #browser = el("span", { className: "quiet small" });
   #standing = el("p", { className: "standing", role: "status", hidden: true });
+  #again = el("button", { type: "button", className: "again", hidden: true, onclick: () => this.#do(this.socket.attach()) }, "Attach again");
   #empty = el("p", { className: "quiet small", hidden: true }, "You have no tab open there.");
 
   constructor(model, socket, tell) {
     Object.assign(this, { model, tell, socket });
     this.tabs = new Tabs(socket, (found) => this.#take(found));
-    this.list = new List((what, tab) => this.#press(what, tab), false);
+    this.list = new List((...what) => this.#press(...what), false);
     this.element = el("section", { className: "yours", "aria-labelledby": "yours", hidden: true },
-      el("h2", { id: "yours" }, "Your tabs ", this.#count, this.#browser), this.#standing, this.#empty, this.list.element);
+      el("h2", { id: "yours" }, "Your tabs ", this.#count, this.#browser), this.#standing, this.#again, this.#empty, this.list.element);
   }
 
   show(isOn) {
@@ -138,14 +158,20 @@ export class YourTabs {
     this.#standing.dataset.state = state;
     this.#standing.hidden = !standing(attachment);
     write(this.#standing, standing(attachment));
+    this.#again.hidden = state !== "refused" && state !== "gone";
     this.#empty.hidden = state !== "attached" || tabs.length > 0;
     this.list.update(tabs, (pageId) => this.model.pages.get(pageId)?.owner?.colour);
   }
 
-  async #press(what, { tabId }) {
+  async #press(what, { tabId }, linked) {
+    await this.#do(what === "back" ? this.socket.unshare(tabId) : this.socket.share(tabId, { access: what, linked }));
+  }
+
+  async #do(asked) {
     try {
-      this.tell(await (what === "back" ? this.socket.unshare(tabId) : this.socket.share(tabId, what)));
+      this.tell(await asked);
     } catch (error) {
+      if (error.field === "linked") throw error;
       this.tell(error.message, true);
     }
     await this.tabs.ask();
@@ -158,8 +184,12 @@ export class Picker {
   #wait = el("p", { className: "quiet small" }, "Your tabs are coming …");
 
   constructor(requestId, socket, done) {
-    Object.assign(this, { requestId, socket, done });
-    this.list = new List((what, tab) => this.done(this.socket.share(tab.tabId, what, this.requestId)), true);
+    Object.assign(this, { socket, done });
+    this.list = new List(async (what, { tabId }, linked) => {
+      const shared = this.socket.share(tabId, { access: what, linked, requestId });
+      this.done(shared);
+      await shared;
+    }, true);
     this.tabs = new Tabs(socket, ({ attachment, tabs }) => {
       this.#wait.hidden = tabs.length > 0;
       write(this.#wait, "You have no tab open there. Open the one that is meant; it appears here.");
