@@ -35,7 +35,7 @@ _BY_CODE: Final = {error.code: error for error in (*BrowseError.__subclasses__()
 _NEW: Final = "new"
 _CLOSE_WITHIN_S: Final = 2.0
 _DOWNLOAD_WITHIN_S: Final = 300.0
-_LOOK_AGAIN_S: Final = 0.2
+_LOOK_AGAIN_S: Final = 0.5
 _WORDS: Final = 60
 
 Json = dict[str, Any]  # Any: JSON
@@ -82,17 +82,25 @@ class Connection:
             raise self._error(Failure.from_error(error)) from None
 
     async def wait_for(self, error: Busy, seconds: int) -> None:
-        """Make the call by which an error is waited for."""
+        """Make the call by which an error is waited for, or wait until a person has given the page back."""
         for call in error.next_calls:
             if "waitSeconds" in call.arguments:
                 await self.call(call.action, {**call.arguments, "waitSeconds": seconds})
                 return
-            if call.action == "request_human" and "withdraw" not in call.arguments:
-                with contextlib.suppress(TimeoutError):
-                    async with asyncio.timeout(seconds):
-                        await self.call(call.action, call.arguments)
-                        return
-        raise error
+        if not isinstance(error, errors.HumanInControl):
+            raise error
+        try:
+            async with asyncio.timeout(seconds):
+                page_id = error.details.get("context", {}).get("pageId")
+                while await self._is_with_person(page_id):  # noqa: ASYNC110 - no event tells this to all who wait
+                    await asyncio.sleep(_LOOK_AGAIN_S)
+        except TimeoutError:
+            raise error from None
+
+    async def _is_with_person(self, page_id: object) -> bool:
+        listed = await self.call("list_pages", {"all": True})
+        pages = [page for part in ("yours", "people", "others") for page in listed.data[part]]
+        return any(page["pageId"] == page_id and "person" in page for page in pages)
 
     async def close(self) -> None:
         """Free what this client holds, and leave."""

@@ -388,6 +388,9 @@ class Picture(bytes):
         picture.result = File.of(answer)
         return picture
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of {len(self):,} bytes, {self.result.path}>"
+
     def _repr_png_(self) -> bytes | None:
         return bytes(self) if self.startswith(b"\x89PNG") else None
 

@@ -12,6 +12,8 @@ with packages.found():
     from shared.next_calls import end_of_arguments, given_in
 
 _CALL: Final = re.compile(r"(?<![\w\"'])([a-z][a-z0-9_]*) (?=\{)")
+_ARGUMENT: Final = re.compile(r'"([a-z][A-Za-z]*)": (true|false|\d+)\b')
+"""An argument by itself, such as `"strict": false`."""
 _FURTHER: Final = "..."
 
 
@@ -31,12 +33,12 @@ def calls_in(hint: str) -> list[NextCall]:
 
 
 def in_python(hint: str) -> str:
-    """Spell the calls in a hint as Python."""
+    """Spell the calls and arguments in a hint as Python."""
     pieces, start = list[str](), 0
     for begins, ends, call in _found(hint):
         pieces += [hint[start:begins], call.code]
         start = ends
-    return "".join([*pieces, hint[start:]])
+    return _ARGUMENT.sub(lambda one: f"{python_name(one[1])}={one[2].capitalize()}", "".join([*pieces, hint[start:]]))
 
 
 def _found(hint: str) -> Iterator[tuple[int, int, NextCall]]:

@@ -7,7 +7,15 @@ from pathlib import Path
 import pytest
 
 from browse_together import AsyncBrowser, Browser
-from browse_together.errors import ElementNotFound, PageOwned, ServiceUnavailable, TimedOut, Unauthorized, WorkOwned
+from browse_together.errors import (
+    ElementNotFound,
+    HumanInControl,
+    PageOwned,
+    ServiceUnavailable,
+    TimedOut,
+    Unauthorized,
+    WorkOwned,
+)
 from tests.process.python.conftest import MakeBrowser
 from tests.support.site import Answer, Site
 from tests.support.terminal import Terminal
@@ -82,6 +90,20 @@ def test_a_refusal_names_the_next_calls_as_python_and_waits(as_client: MakeBrows
     assert (type(copy), str(copy), copy.next_calls) == (PageOwned, str(refused), refused.next_calls)
     with pytest.raises(PageOwned):
         copy.wait()
+
+
+def test_a_page_in_a_persons_hands_is_waited_for(running: Terminal, as_client: MakeBrowser, url: str) -> None:
+    page = as_client("asking").page("asked")
+    page.goto(url)
+    asked = page.request_human(message="Look at it.", timeout=1)
+    assert not asked.done
+    with pytest.raises(HumanInControl) as caught:
+        as_client("waiting").page("asked").hover("h1")
+    with pytest.raises(HumanInControl):
+        caught.value.wait(1)
+    running.succeed("requests", "done", asked.request_id)
+    caught.value.wait(20)
+    page.hover("h1")
 
 
 def test_a_client_that_leaves_frees_its_pages_and_work_and_they_stay_open(running: Terminal, url: str) -> None:

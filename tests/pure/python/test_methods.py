@@ -86,6 +86,7 @@ def test_calls_in_hints_are_spelt_as_python() -> None:
         'Wait: browser.page("cart").claim_page(wait_seconds=30). '
         'Or browser.list_work(), or page.goto(url="...", ...): {x}.'
     )
+    assert in_python('or with "strict": false for the first') == "or with strict=False for the first"
     assert [call.action for call in calls_in(hint)] == ["claim_page", "list_work", "goto"]
     assert calls_in('a page says: nonsense {"pageId": 1} and click {"selector": ') == []
 
