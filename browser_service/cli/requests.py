@@ -8,6 +8,7 @@ import typer
 from browser_service.cli import flags, output
 from browser_service.cli.client import Client, account
 from browser_service.cli.options import new_app
+from browser_service.cli.tabs import Linked, Read, Tab, share_found
 from shared import wire
 from shared.model import Json
 from shared.pages import HumanRequestState
@@ -71,17 +72,12 @@ def refuse(
 
 @requests.command()
 def tab(
-    request_id: Id,
-    tab_id: Annotated[str, typer.Argument(metavar="TAB", help="As `browse-together tabs` lists it.")],
-    *,
-    data_dir: flags.DataDir = None,
-    read: Annotated[bool, typer.Option("--read", help="To read, and not to act there.")] = False,
+    request_id: Id, chosen: Tab, *, data_dir: flags.DataDir = None, read: Read = False, linked: Linked = False
 ) -> None:
-    """Share a tab of your own browser with the agent that asks for one, and with no other."""
-    share: Json = {"tabId": tab_id, "access": "read" if read else "act", "requestId": request_id}
+    """Share the tab of your own browser that an agent asks for, with that agent alone."""
     with Client(flags.settings(data_dir).data_dir, operator=True) as service:
-        shared = service.post(wire.TABS_SHARE, share)
-    output.say(f"{request_id}: shared. The agent calls it {shared['pageId']}.")
+        how: Json = {"requestId": request_id, "access": "read" if read else "act", "linked": linked}
+        share_found(service, chosen, how)
 
 
 def _resolve(data_dir: str | None, request_id: str, resolution: Json) -> None:

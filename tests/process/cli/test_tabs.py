@@ -1,0 +1,32 @@
+"""Tests `tabs`, `share` and `unshare`: a person's own tabs on the command line."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.support.persons import Persons
+from tests.support.site import Answer, Site
+from tests.support.terminal import Terminal
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_a_tab_is_listed_shared_with_agents_and_taken_back(tmp_path: Path, persons: Persons, site: Site) -> None:
+    await persons.open(site.page("/bill", Answer("<title>The bill</title>")))
+    terminal = Terminal(tmp_path / "data")
+    try:
+        terminal.succeed("up", "--detach", "--cdp-url", persons.url)
+        terminal.succeed("run", "goto", "--url", "about:blank", "--page", "mine")
+        assert "The bill" in terminal.succeed("tabs").out
+        assert "No tab matches 'nothing'" in terminal.run("share", "nothing").err
+        assert terminal.succeed("share", "the bill", "--read").out == "The bill is shared as default~1.\n"
+        (tab,) = [tab for tab in terminal.succeed("tabs", "--json").json if tab["url"] == site.url("/bill")]
+        assert (tab["pageId"], tab["access"]) == ("default~1", "read")
+        assert "default~1, to read" in terminal.succeed("tabs").out
+        assert "default~1" in terminal.succeed("pages").out
+        assert terminal.succeed("unshare", "default~1").out == "The bill is yours alone again.\n"
+        assert "default~1" not in terminal.succeed("pages").out
+        assert "No client is called" in terminal.run("share", "The bill", "--with", "Nobody").err
+    finally:
+        terminal.end()
+    assert site.url("/bill") in await persons.tabs()
