@@ -160,6 +160,8 @@ class PageEntry:
         try:
             await self._listener.guard(tab)
             record.target_id = tab.target_id
+            if self.session.attached:
+                await tab.draw_behind()
             came_by_itself = record.opener_id is not None or record.of_person
             backfills = record.opener_id is not None or (record.of_person and not record.lent)  # it shares no past
             await self.settings.attach(tab, came_by_itself=backfills)
@@ -189,7 +191,8 @@ class PageEntry:
             return
         self._common.dialogs.forget_tab(tab)
         self.screencast.end()
-        await within(_GIVEN_BACK_WITHIN_S, self.recorder.end("the person took the tab back"), self.settings.clear(tab))
+        undone = (self.settings.clear(tab), tab.draw_behind(draws=False))
+        await within(_GIVEN_BACK_WITHIN_S, self.recorder.end("the person took the tab back"), *undone)
         tab.events.end()
         await cut(tab.page)
 

@@ -163,6 +163,12 @@ class Tab:
             await cdp.send("Emulation.setFocusEmulationEnabled", {"enabled": True})  # else it rests behind other tabs
             self.observer.late.note_by(cdp)
 
+    async def draw_behind(self, *, draws: bool = True) -> None:
+        """Have the page draw and run as if it were in front, also while its person has another tab or window there:
+        Chromium gives a hidden page no frames, and acts wait for those."""
+        if self.cdp is not None:
+            await self.cdp.send("Emulation.setFocusEmulationEnabled", {"enabled": draws})
+
     @property
     def owned(self) -> bool:
         """True while the page belongs to the browser that runs now."""

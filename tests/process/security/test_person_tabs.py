@@ -254,3 +254,20 @@ async def test_nothing_of_the_tabs_that_are_not_shared_is_in_any_reply_event_rec
     written = [path for path in tmp_path.joinpath("data").rglob("*") if path.is_file()]
     assert len(written) > 3
     assert not [path for path in written if WORD.encode() in path.read_bytes()]
+
+
+async def test_agents_act_in_a_tab_behind_another_and_leave_that_in_front(
+    start: StartService, windows: Persons, site: Site
+) -> None:
+    await windows.open(site.page("/", FORM))
+    await windows.open(site.page("/front", FORM))
+    service = await attached(start, windows)
+    async with service.agent() as agent, service.agent(operator=True) as person:
+        page_id = await Owner(person).share(site.url("/"))
+        await agent.call("click", pageId=page_id, selector="#b", timeout=3_000)
+        await agent.call("screenshot", pageId=page_id)
+        (front,) = [page for page in service.context().pages if page.url == site.url("/front")]
+        behind, seen = service.window(page_id), "[document.visibilityState, document.title]"
+        assert await front.evaluate(seen) == ["visible", "form"]
+        await Owner(person).take_back(site.url("/"))
+        assert await behind.evaluate(seen) == ["hidden", "clicked"]

@@ -13,7 +13,7 @@ from tests.support.completion import completions
     [
         (["sta"], ["status"]),
         (["up", "--max-p"], ["--max-pages"]),
-        (["requests", ""], ["done", "refuse"]),
+        (["requests", ""], ["done", "refuse", "tab"]),
         (["run", "get_page_t"], ["get_page_title"]),
         (["run", "click", "--but"], ["--button"]),
         (["run", "click", "--button", "r"], ["right"]),
