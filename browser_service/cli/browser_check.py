@@ -9,10 +9,13 @@ from typing import Final, NamedTuple
 
 import psutil
 
+from browser_service.host.sessions.attachment import Attachment
 from browser_service.host.sessions.launcher import Launcher
 from browser_service.host.sessions.options import LaunchOptions
+from browser_service.host.sessions.user_browsers import Listening
 from browser_service.settings import Settings
 from client import environment
+from shared.attached import AttachTarget
 from shared.errors import BrowseError
 
 
@@ -49,6 +52,25 @@ async def check_browser(settings: Settings) -> list[Check]:
     started = await _start(options)
     if settings.cdp_url:
         return [started]
+    own = [await _look(options, settings.attach_target)] if settings.attach_target else []
+    return [*own, *await _with_sandbox(options, started)]
+
+
+async def _look(options: LaunchOptions, target: AttachTarget) -> Check:
+    """Check that the person's own browser can be attached to, without asking them."""
+    attachment = Attachment(options)
+    attachment.target = target
+    try:
+        return sound("your own", _found(await attachment.look()))
+    except BrowseError as error:
+        return wrong("your own", error.message, error.advice or "")
+
+
+def _found(browser: Listening) -> str:
+    return f"{browser.title} runs, and {'asks its person who may' if browser.asks else 'lets everybody'} attach to it"
+
+
+async def _with_sandbox(options: LaunchOptions, started: Check) -> list[Check]:
     if started.ok:
         return [started, _sandbox(options)]
     if not options.sandboxed or "sandbox" not in started.found:
@@ -92,6 +114,8 @@ async def _attach(options: LaunchOptions) -> str:
     launcher = Launcher(options)
     try:
         async with asyncio.timeout(_START_WITHIN_S):
+            if (found := await launcher.attachment.look()).asks:
+                return _found(found)
             context = await launcher.attachment.context()
             version = context.browser.version if context.browser else "of unknown version"
             return f"attached to {version}, which has {len(context.pages)} tabs open"

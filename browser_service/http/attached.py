@@ -70,7 +70,9 @@ async def _read(request: Request, model: type[M]) -> M:
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         name = ".".join(map(str, first["loc"]))
-        raise ValidationFailed(f"{name}: {first['msg']}.", details=field_details(name)) from None
+        raise ValidationFailed(
+            f"{name or 'browser'}: {first['msg'].removeprefix('Value error, ')}.", details=field_details(name)
+        ) from None
 
 
 def _shown(request: Request, state: BaseModel) -> Response:

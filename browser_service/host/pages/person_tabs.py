@@ -1,6 +1,7 @@
 """The tabs of a person in their own browser, of which agents know only those that the person shares."""
 
 import asyncio
+import contextlib
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from typing import Final
@@ -55,6 +56,13 @@ class PersonTabs:
             return 0
         known = {entry.tab.page for entry in self.pages.values() if entry.tab is not None}
         return sum(page not in known and not windows.is_opening(page.url) for page in session.opened.pages)
+
+    async def take_up(self) -> None:
+        """Open the session of a browser that is attached to, so that its tabs can be counted."""
+        if (session := self._session()) is not None and not session.live:
+            with contextlib.suppress(BrowserCrashed, TimeoutError):
+                async with asyncio.timeout(_ADOPTED_WITHIN_S):
+                    await session.context()
 
     async def tabs(self) -> list[PersonTab]:
         """Return the person's tabs, shared or not; none while no browser is attached."""

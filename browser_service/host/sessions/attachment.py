@@ -99,7 +99,8 @@ class Attachment:
         """Return how it stands, in words for the person."""
         state, title = self._state, self._title
         again = command("attach", *(self.target.arguments if self.target is not None else ("chrome",)))
-        gone = self._problem or self.end_reason() or f"{title} is not attached to now."
+        ended = self.end_reason()
+        gone = self._problem or (f"{ended}." if ended else f"{title} is not attached to now.")
         words, next_step = {
             "off": ("No browser of yours is attached to.", again),
             "asking": (f"{title} asks you to allow it.", "Press Allow there."),
@@ -176,7 +177,7 @@ class Attachment:
 
     async def _attach(self) -> BrowserContext:
         await self._leave()
-        found = await self._find()
+        found = await self.look()
         self._check_pause(found)
         self._take_lock(found)
         try:
@@ -190,7 +191,8 @@ class Attachment:
         self.browser_id, self._context = new_id(), browser.contexts[0]
         return self._context
 
-    async def _find(self) -> Listening:
+    async def look(self) -> Listening:
+        """Find where the browser listens, without attaching. Raises BrowserLaunchFailed."""
         target, url = self.target or AttachTarget(), self.options.cdp_url
         if target.browser or target.profile_dir or url is None:
             found = await find(target)

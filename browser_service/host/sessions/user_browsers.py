@@ -157,7 +157,7 @@ async def asks_person(host: str, port: int, path: str, title: str) -> bool:
             f"{title} does not run any more: nobody listens at port {port}, where it last did.",
             hint=f"Start it. {_repeat()}",
         ) from None
-    except (OSError, TimeoutError, ValueError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
+    except (OSError, TimeoutError, ValueError, IndexError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
         status, head, body = 0, "", b""
     if status == 404 and "content-length:0" in head.replace(" ", "") and "server:" not in head:  # noqa: PLR2004 - HTTP
         return True
