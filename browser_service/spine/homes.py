@@ -112,7 +112,7 @@ class Homes:
         if (former := self.get(spec.session_id)) is not None and not former.closed:
             return
         needs, awaited = self.needs(spec.options), self._placed.pop(spec.session_id, None)
-        home = Home(spec.session_id, needs, spec.persistent, stays=spec.profile or spec.attached, clock=self.clock)
+        home = Home(spec.session_id, needs, spec.persistent, spec.profile or spec.attached, self.clock, self.changed)
         home.awaited = awaited
         self._homes[spec.session_id] = home
         if home.stays:

@@ -108,6 +108,8 @@ class Home:
     stays: bool
     """It is the profile on disk, and never leaves the front's own host."""
     clock: Clock
+    changed: asyncio.Event
+    """Set when it may leave a host that is emptied."""
     spec: SessionSpec | None = None
     """What it was when its last host gave it up, but for what is kept sealed; without one, the front knows it."""
     awaited: Placed | None = None
@@ -141,3 +143,5 @@ class Home:
         finally:
             self.running -= 1
             self.used_at = self.clock()
+            if not self.running and self.member is not None and self.member.draining:
+                self.changed.set()  # it may leave now, before its next call
