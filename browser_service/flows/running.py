@@ -241,14 +241,14 @@ class _StepRun:
         expect, page = self._step.expect, {"pageId": self._run.pages[self._step.page]}
         if expect is None:
             return ""
-        if expect.url and not flows.fits(expect.url, seen.url):
-            waiting: Json = {"action": "wait_for_url", "url": expect.url, "timeout": _SHOWS_MS, **page}
-            if not await self._comes(waiting):
-                return f"it led to {shortened(seen.url, 200)} and not to {expect.url}"
         sent = cast("list[Json]", seen.result.get("requests") or [])  # as acts report them
         for request in expect.requests:
             if not any(_is(request, each) for each in sent):
                 return f"{_words(request)} was expected; it sent {_acts(sent)}"
+        if expect.url and not flows.fits(expect.url, seen.url):
+            waiting: Json = {"action": "wait_for_url", "url": expect.url, "timeout": _SHOWS_MS, **page}
+            if not await self._comes(waiting):
+                return f"it led to {shortened(seen.url, 200)} and not to {expect.url}"
         for words in expect.shows:
             longest = max(words.split("*"), key=len).strip()
             waiting = {"action": "wait_for_selector", "selector": f"text={longest}", "timeout": _SHOWS_MS, **page}

@@ -1,0 +1,172 @@
+"""Tests flows: saved from what was done, run again on the site as it was and as it became, stopped where it differs."""
+
+import re
+from itertools import count
+from urllib.parse import parse_qs
+
+import pytest
+
+from shared import wire
+from tests.support.json import AnyJson
+from tests.support.service import Agent, RunningService
+from tests.support.site import Answer, Received, Site
+
+pytestmark = pytest.mark.anyio
+
+NAMES = (f"flow-{number}" for number in count(1))
+BUY = "<form method=post action=/cart><button name=tea value={0} id={1}>Buy</button></form>"
+SHOP = "<h1>Teas</h1>" + "".join(
+    f"<div class=card><h3>{tea}</h3>{BUY.format(tea.lower(), f'b{number}')}</div>"
+    for number, tea in enumerate(("Sencha", "Matcha"), 1)
+)
+CHANGED = "<h1>Tea for you</h1><p>On 3. Mai</p>" + "".join(
+    f"<section><b>{tea}</b><i>49,00</i>{BUY.format(tea.lower(), f'b{number}')}</section>"
+    for number, tea in enumerate(("Matcha", "Sencha"), 1)
+)
+ORDER = """<form method=post action=/orders><label>Name <input name=who></label><label>To <select name=to>
+<option value=home>Home</option><option value=work>Work</option></select></label><button>Order</button></form>"""
+
+
+@pytest.fixture
+def shop(site: Site) -> Site:
+    """A shop whose cart leads to an order, which has a page of its own."""
+
+    def order(sent: Received) -> Answer:
+        number = sum(each.path == "/orders" for each in site.received)
+        who = parse_qs(sent.body.decode())["who"][0]
+        site.page(
+            f"/orders/{number}", f"<p role=status>Order {number} is placed</p><table><tr><th>For<tr><td>{who}</table>"
+        )
+        return Answer(status=303, headers={"location": f"/orders/{number}"})
+
+    site.page("/teas", SHOP)
+    site.page("/order", ORDER)
+    site.routes["/cart"] = Answer(status=303, headers={"location": "/order"})
+    site.routes["/orders"] = order
+    return site
+
+
+async def taught(agent: Agent, shop: Site) -> str:
+    """Order matcha by hand, with some looks and mistakes, and save it."""
+    name = next(NAMES)
+    opened = await agent.reply("open_page", url=shop.url("/teas"))
+    page_id = opened.json()["page"]["pageId"]
+    found = await agent.call("find", role="button", name="Buy", pageId=page_id)
+    matcha = next(each["ref"] for each in found["matches"] if "Matcha" in each["in"])
+    assert (await agent.error("click", selector="role=button[name=Sell]", timeout=100, pageId=page_id))["code"]
+    await agent.call("click", selector=matcha, pageId=page_id)
+    await agent.call("fill", selector="[name=who]", value="An", pageId=page_id)
+    await agent.call("fill", selector="[name=who]", value="Ana", pageId=page_id)
+    await agent.call("select_option", selector="[name=to]", value="work", pageId=page_id)
+    await agent.call("click", selector="role=button[name=Order]", pageId=page_id)
+    await agent.call("extract_table", selector="table", pageId=page_id)
+    saved = await agent.call("save_flow", name=name, pageId=page_id, values={"to": "work"})
+    assert (saved["steps"], saved["parameters"]) == (6, ["name", "to"])
+    return name
+
+
+def orders(shop: Site) -> list[str]:
+    return [each.body.decode() for each in shop.received if each.path in {"/cart", "/orders"}]
+
+
+async def test_what_was_done_once_is_done_again_with_other_values(agent: Agent, shop: Site) -> None:
+    name = await taught(agent, shop)
+    text = (await agent.call("list_flows", name=name))["flows"]
+    assert "Ana" not in text
+    assert re.findall(r'^action = "(\w+)"', text, re.MULTILINE) == [
+        *("goto", "click", "fill", "select_option", "click", "extract_table"),
+    ]
+    done = await agent.call("run_flow", name=name, values={"name": "Zoë"})
+    assert done["outputs"] == {"table": {"tables": [{"headers": ["For"], "rows": [{"For": "Zoë"}]}], "count": 1}}
+    assert orders(shop) == ["tea=matcha", "who=Ana&to=work", "tea=matcha", "who=Zo%C3%AB&to=work"]
+    records = (await agent.call("get_activity", client="me", format="records", limit=9))["records"]
+    assert f"flow {name}, step 5" in [each.get("via") for each in records]
+
+
+async def test_a_changed_site_gets_the_same_acts_or_none(agent: Agent, shop: Site) -> None:
+    name = await taught(agent, shop)
+    shop.page("/teas", CHANGED)
+    shop.page("/order", ORDER.replace("Order<", "Send<"))
+    error = await agent.error("run_flow", name=name, values={"name": "Bo"})
+    facts = error["details"]["context"]
+    assert (error["code"], facts["step"], facts["done"], facts["code"]) == ("FLOW_STOPPED", 5, 4, "ELEMENT_NOT_FOUND")
+    assert orders(shop)[2:] == ["tea=matcha"]
+    send = next(each["ref"] for each in facts["candidates"] if each["name"] == "Send")
+    mended = await agent.call("mend_flow", name=name, selector=send)
+    assert orders(shop)[3:] == ["who=Bo&to=work"]
+    assert "step 5 of the file is mended" in mended["observed"]
+    await agent.call("run_flow", name=name, values={"name": "Di"})
+    assert orders(shop)[4:] == ["tea=matcha", "who=Di&to=work"]
+
+
+async def test_a_flow_stops_where_the_effect_is_another(agent: Agent, shop: Site) -> None:
+    name = await taught(agent, shop)
+    shop.routes["/cart"] = Answer("<h1>Sold out</h1>", status=409)
+    error = await agent.error("run_flow", name=name, values={"name": "Cy"})
+    assert "POST /cart 303 was expected; it sent POST /cart 409" in error["message"]
+    assert orders(shop)[2:] == ["tea=matcha"]
+
+
+async def test_a_resend_begins_no_flow_twice(agent: Agent, shop: Site) -> None:
+    name = await taught(agent, shop)
+    for _ in range(2):
+        body = {"name": name, "values": {"name": "Ed"}}
+        assert (await agent.reply("run_flow", headers={wire.CALL_ID: f"once-{name}"}, **body)).json()["success"]
+    assert orders(shop)[2:] == ["tea=matcha", "who=Ed&to=work"]
+
+
+async def test_values_are_data(agent: Agent, shop: Site) -> None:
+    name = await taught(agent, shop)
+    await agent.call("run_flow", name=name, values={"name": 'x"]{{to}} >> css=*'})
+    assert orders(shop)[3] == "who=x%22%5D%7B%7Bto%7D%7D+%3E%3E+css%3D*&to=work"
+
+
+async def test_what_cannot_end_does_not_begin(agent: Agent, other: Agent, shop: Site, service: RunningService) -> None:
+    name = await taught(agent, shop)
+    before, path = orders(shop), service.settings.flows_dir / f"{name}.toml"
+    whole = path.read_text("utf-8")
+    bad: list[tuple[str, dict[str, AnyJson], str]] = [
+        (whole, {}, "values.name is missing"),
+        (whole, {"values": {"name": "a", "nome": "b"}}, "values.nome: flow"),
+        (whole, {"values": {"name": {"secret": "gone"}}}, "There is no secret 'gone'"),
+        (whole.replace("version = 1", "version = 2"), {"values": {"name": "a"}}, "version is 2"),
+        (whole.replace('"extract_table"', '"run_flow"'), {"values": {"name": "a"}}, "Step 6"),
+        (whole.replace('"extract_table"', '"fly"'), {"values": {"name": "a"}}, "'fly' is no action on a page"),
+        (whole + "\n[[steps]]\naction = 'reload_page'" * 300, {"values": {"name": "a"}}, "at most 200"),
+        (whole.replace("{{to}}", "{{tu}}"), {"values": {"name": "a"}}, "steps name tu"),
+        ("steps = [", {}, "is no TOML"),
+    ]
+    for text, arguments, message in bad:
+        path.write_text(text, "utf-8")
+        assert message in (await agent.error("run_flow", name=name, **arguments))["message"]
+    path.write_text(whole, "utf-8")
+    assert (await agent.error("run_flow", name="nope"))["code"] == "INVALID_REQUEST"
+    theirs = await agent.reply("open_page", url=shop.url("/teas"))
+    page_id = theirs.json()["page"]["pageId"]
+    refused = await other.error("run_flow", name=name, values={"name": "a"}, pageId=page_id)
+    assert refused["details"]["context"]["code"] == "PAGE_OWNED"
+    assert orders(shop) == before
+
+
+async def test_another_client_runs_a_flow_and_leaves_it_as_it_is(agent: Agent, other: Agent, shop: Site) -> None:
+    name = await taught(agent, shop)
+    await other.call("run_flow", name=name, values={"name": "Flo"})
+    assert orders(shop)[3] == "who=Flo&to=work"
+    await other.reply("open_page", url=shop.url("/teas"))
+    assert (await other.error("save_flow", name=name, replace=True))["code"] == "FORBIDDEN"
+    assert (await agent.error("save_flow", name=name))["code"] == "VALIDATION_ERROR"
+    assert (await other.error("mend_flow", name=name))["code"] == "INVALID_REQUEST"
+
+
+async def test_a_dead_end_is_left_out(agent: Agent, shop: Site) -> None:
+    name, shop_url = next(NAMES), shop.url("/teas")
+    page_id = (await agent.reply("open_page", url=shop_url)).json()["page"]["pageId"]
+    shop.page("/teas", SHOP + "<a href=/order>About us</a>")
+    await agent.call("reload_page", pageId=page_id)
+    await agent.call("click", selector="text=About us", pageId=page_id)
+    await agent.call("go_back", pageId=page_id)
+    await agent.call("click", selector="#b1", pageId=page_id)
+    await agent.call("save_flow", name=name, pageId=page_id)
+    text = (await agent.call("list_flows", name=name))["flows"]
+    assert "About us" not in text
+    assert text.count("[[steps]]") == 3
