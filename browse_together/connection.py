@@ -35,6 +35,8 @@ _BY_CODE: Final = {error.code: error for error in (*BrowseError.__subclasses__()
 _NEW: Final = "new"
 _CLOSE_WITHIN_S: Final = 2.0
 _DOWNLOAD_WITHIN_S: Final = 300.0
+_COMES_AGAIN_WITHIN_S: Final = 65
+"""How long a call that came too soon waits: a minute's limit is over by then. A longer pause is for the caller."""
 _LOOK_AGAIN_S: Final = 0.5
 _WORDS: Final = 60
 
@@ -141,7 +143,18 @@ class Connection:
         return service
 
     async def _made(self, service: ServiceClient, body: Json) -> Reply:
-        """Make a call, and wait for its end. If that is cancelled, so is the call."""
+        """Make a call, and wait for its end. One that was refused because it came too soon is made again, if that is
+        soon: nothing happened."""
+        reply, waited_s = await self._once(service, body), 0
+        while reply.error and (seconds := _retry_after(reply.error)) and waited_s + seconds <= _COMES_AGAIN_WITHIN_S:
+            await asyncio.sleep(seconds)
+            reply, waited_s = await self._once(service, body), waited_s + seconds
+        if reply.error:
+            raise self._error(reply.error)
+        return reply
+
+    async def _once(self, service: ServiceClient, body: Json) -> Reply:
+        """Make a call once, and wait for its end. If that is cancelled, so is the call."""
         call_id = uuid4().hex
         try:
             reply = await service.call(call_id, body)
@@ -150,8 +163,6 @@ class Connection:
         except asyncio.CancelledError:
             service.cancel(call_id)
             raise
-        if reply.error:
-            raise self._error(reply.error)
         return reply
 
     async def _complete(self, body: Json, service: ServiceClient) -> Json:
@@ -232,6 +243,12 @@ def _as_given(names: Iterable[str]) -> dict[str, str]:
 
 def _is_pending(reply: Reply) -> bool:
     return reply.result.get("state") == "pending"
+
+
+def _retry_after(error: Failure) -> int | None:
+    """Return in how many seconds the refused call may come again; None if that is not the reason."""
+    seconds = error.context.get("retryAfter")
+    return seconds if error.code == errors.RateLimited.code and isinstance(seconds, int) else None
 
 
 def _objects(reply: Reply, name: str) -> list[Json]:
