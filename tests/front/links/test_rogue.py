@@ -312,9 +312,9 @@ async def test_more_pages_than_a_host_may_have_are_not_taken(front: FrontSide) -
 async def test_pages_with_more_text_than_the_front_can_hold_are_not_taken(
     front: FrontSide, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(told_pages, "_MOST_BYTES", 10_000)
+    monkeypatch.setattr(told_pages, "_MOST_BYTES", 100_000)
     async with rogue(front, incarnation="rogue") as (host, known, _):
-        host.answers["describe"] = [page(f"p~{number}", "mine") | {"title": "x" * 3_000} for number in range(1, 9)]
+        host.answers["describe"] = [page(f"p~{number}", "mine") | {"title": "x" * 30_000} for number in range(1, 9)]
         assert len(await known.describe()) == 3
 
 
