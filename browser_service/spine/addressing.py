@@ -21,7 +21,7 @@ from shared.errors import (
 )
 from shared.model import Json
 from shared.next_calls import next_call
-from shared.pages import PageState
+from shared.pages import ASK_FOR_TAB, PageState
 from shared.similarity import nearest
 from shared.wire import DEFAULT_SESSION
 
@@ -206,6 +206,11 @@ class Addressing:
         )
         elsewhere = f"In the shared login, with the user's own logins: {shared}; or take another name."
         details: Json = {"context": {"pageId": page_id, "sessionId": session_id}}
+        if closed.of_person and self._sessions.is_attached(session_id):
+            problem = (
+                f"{page_id!r} is no tab of the person's any more: they took it back, closed it, or did not share it."
+            )
+            return PageNotFound(problem, hint=ASK_FOR_TAB, details=details)
         if session_id in self._sessions:
             may_use = self._sessions.may_use(session_id, client_id)
             reopening = f"Open it there again: {same_session}. " if may_use else ""

@@ -30,6 +30,7 @@ class ClosedPage(Model):
     session_id: str
     known_to: list[str] = Field(description="Ids and labels of the clients that may think of it; none: all may.")
     closed_at: float = Field(default_factory=time.time)
+    of_person: bool = Field(default=False, description="It was a person's tab, or stood for one.")
     by_restart: bool = Field(default=False, description="Its session was not persistent, and ended with the service.")
 
     @classmethod
@@ -38,7 +39,8 @@ class ClosedPage(Model):
         the session."""
         holders = {page.holder_id or "", page.holder_label, page.left_by_id or "", page.left_by}
         known_to = sorted({*owner, *holders} - {""}) if owner else []
-        return cls(page_id=page.page_id, session_id=page.session_id, known_to=known_to)
+        of_person = page.of_person
+        return cls(page_id=page.page_id, session_id=page.session_id, known_to=known_to, of_person=of_person)
 
 
 T = TypeVar("T")

@@ -175,7 +175,6 @@ class PersonTabs:
             entry.record.target_id, entry.record.lent, entry.record.lent_to = "", None, None
             raise TimedOut("The tab did not answer; it is not shared.", hint="Look at it, then repeat.") from error
         entry.record.awaits_tab = False
-        entry.record.shares_window = True  # with the person's other tabs: a page behind another does not draw
         await entry.titles.read()
         self.log.emit(PageOpened(page=entry.record.state()))
         return entry
