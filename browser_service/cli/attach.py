@@ -64,7 +64,7 @@ def attach(
     if as_json:
         output.say_json(state.model_dump(mode="json", exclude_none=True))
     elif state.state == "attached":
-        _explain(state)
+        _explain(state, default=default)
     else:
         output.say(" ".join(filter(None, (state.words, state.next_step))), to_stderr=True)
     raise typer.Exit(0 if state.state == "attached" else 1)
@@ -92,12 +92,13 @@ def _answered(service: Client, state: AttachmentState) -> AttachmentState:
     return state
 
 
-def _explain(state: AttachmentState) -> None:
+def _explain(state: AttachmentState, *, default: bool) -> None:
     """Say once, plainly, what agents can do in the person's browser now."""
     number = state.unshared
     tabs = f"Your {number} tabs there are" if number != 1 else "Your tab there is"
     use = next_call("goto", session_id=state.session_id, url="...")
-    output.say(f"{state.words} It is the session {state.session_id}: {use}")
+    usual = "Calls that name no session work there, too. " if default else ""
+    output.say(f"{state.words} It is the session {state.session_id}: {use}. {usual}".rstrip())
     output.say(f"{tabs} yours: no agent sees one until you share it (browse-together tabs).")
     output.say(
         "But agents open windows of their own in it, with your logins: what you can do at a site, they can do there.",

@@ -105,7 +105,10 @@ class Attachment:
             "off": ("No browser of yours is attached to.", again),
             "asking": (f"{title} asks you to allow it.", "Press Allow there."),
             "attached": (f"Attached to {title}.", ""),
-            "refused": (f"{title} was not allowed to let agents in. You are not asked again until you attach.", again),
+            "refused": (
+                f"You did not allow agents into {title}, and are not asked again until you attach anew:",
+                again,
+            ),
             "gone": (gone, "The next call of an agent there attaches."),
         }[state]
         asked = None if self._asked_at is None else round((self._clock() - self._asked_at) * 1000)

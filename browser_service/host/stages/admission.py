@@ -20,6 +20,7 @@ from shared.errors import AffectsOthers, BrowseError, PageOwned, StaleRevision, 
 from shared.model import Json
 from shared.next_calls import next_call
 from shared.pages import ASK_FOR_TAB
+from shared.wire import DEFAULT_SESSION
 from shared.words import own_words
 
 _NAMED = 5
@@ -159,10 +160,11 @@ def owned_error(page: PageRecord, lease: Lease, call: Call, action: Action) -> P
     same label, it says "another", because chats of one program share theirs."""
     page_id, free_at = page.page_id, page.ownership.free_at()
     target_url = (action.requested_url if action.navigates else None) or page.url
+    where = {} if page.session_id == DEFAULT_SESSION else {"session_id": page.session_id}
     own_copy = (
-        next_call("open_page")
+        next_call("open_page", **where)
         if target_url in {"", "about:blank"} or target_url.startswith("data:")
-        else next_call("open_page", url=target_url)
+        else next_call("open_page", **where, url=target_url)
     )
     reason = f"The user asked for this very page: {next_call('claim_page', page_id=page_id, reason='...')}."
     wait = f"Wait: {next_call('claim_page', page_id=page_id, wait_seconds=30)}. " if free_at else ""

@@ -35,6 +35,7 @@ ELSEWHERE = {
     "systemctl enable": "it needs systemd",
     "browse-together setup": "it may download a browser, and is tested with downloads of its own",
     "browse-together login": "it opens a window on a screen, and is tested with one",
+    "browse-together attach": "it needs a person and their browser, and is tested with both",
     "browse-together show": "it opens the own browser of who types it, and is tested without that",
     "browse-together replay": "it needs something that was done, and is tested with that",
     "browse-together secret": "it asks for values on a terminal, and is tested with one",
