@@ -22,6 +22,7 @@ from shared.errors import (
     ElementNotInteractable,
     InvalidSelector,
     NavigationFailed,
+    ResourceExhausted,
     ScriptExecutionFailed,
     TimedOut,
     UnknownOutcome,
@@ -51,6 +52,7 @@ TOO_LARGE: Final = "Error: too large for a tree"
 TOO_LONG: Final = "Error: search takes too long"
 """The errors of `tree_bounds.js`, which Playwright takes along into its own worlds."""
 _ENDED: Final = "TargetClosedError"
+_DISK_FULL: Final = re.compile(r"[\w.]+: ENOSPC:")
 """An error class of Playwright's that it does not export, and that no script of a page can choose."""
 _CALL: Final = r"^(?:\w+\.\w+: )*"
 _REASON_CHARACTERS: Final = 500
@@ -226,6 +228,12 @@ def translate(error: PlaywrightError, action: Action, *, url: str, shown: str = 
     Playwright would have logged last about the element."""
     if isinstance(error, BadResult):
         return ScriptExecutionFailed(str(error), hint=error.hint, details={"url": url})
+    if _DISK_FULL.match(str(error)) and not _runs_script(action):
+        return ResourceExhausted(
+            f"{action.name()} could not be done: the disk of the browser's machine is full.",
+            hint="Repeat it when there is room for temporary files again.",
+            details={"url": url},
+        )
     return _translate(error, action, url=url, shown=shown)
 
 

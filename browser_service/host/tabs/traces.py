@@ -12,6 +12,7 @@ from playwright.async_api import BrowserContext
 from playwright.async_api import Error as PlaywrightError
 
 from browser_service.host.background import bounded
+from browser_service.host.errors import has_ended
 from browser_service.host.files import Files, dated
 from browser_service.host.tabs.record import PageRecord
 from shared.actions.tracing import StartTracing
@@ -144,6 +145,8 @@ class Tracing:
         try:
             artifact = await asyncio.shield(trace.end("it was stopped"))
         except PlaywrightError as error:
+            if not has_ended(error):
+                raise  # such as a full disk
             hint = f"Begin anew: {next_call('start_tracing')}."
             raise BrowserCrashed("The trace was lost with its browser.", hint=hint) from error
         if trace.dropped:

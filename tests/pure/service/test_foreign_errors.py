@@ -5,7 +5,8 @@ from playwright.async_api import Error as PlaywrightError
 from browser_service.host import errors
 from shared.actions.interaction import Click
 from shared.actions.sessions import GrantPermissions
-from shared.errors import AmbiguousSelector, ValidationFailed
+from shared.actions.tracing import StopTracing
+from shared.errors import AmbiguousSelector, ResourceExhausted, ValidationFailed
 
 
 def test_a_selector_that_matches_several_is_ambiguous_though_none_of_them_can_be_named() -> None:
@@ -24,3 +25,10 @@ def test_the_error_for_an_impossible_permission_names_the_argument() -> None:
     assert isinstance(error, ValidationFailed)
     assert error.details["context"] == {"field": "origin", "lastError": words}
     assert "https" in str(error.advice)
+
+
+def test_a_full_disk_of_the_browsers_machine_is_named() -> None:
+    words = "Tracing.stop: ENOSPC: no space left on device, write"
+    error = errors.translate(PlaywrightError(words), StopTracing(), url="")
+    assert isinstance(error, ResourceExhausted)
+    assert error.message == "stop_tracing could not be done: the disk of the browser's machine is full."
