@@ -152,7 +152,7 @@ class Pipeline:
         self.admission.admit(entry.current, run)
         page = entry.for_call(run, partial(self._part, run))
         if (action.lane is Lane.BESIDE and call.undo is None) or self.dialogs.open_beside(entry.record):
-            if action.wakes_page and not page.current.live and not entry.record.awaits_tab:
+            if action.wakes_page and not page.current.live:
                 async with run.turn(queue, self.limits.queue_wait_ms):
                     await bring_up(page, run)
             run.admitted = True
@@ -252,8 +252,8 @@ class Pipeline:
             entry.session.used_at = record.used_at
         if record.lease is not None and record.lease.client_id == call.client_id and run.action.needs_open_page:
             record.lease.renew(call.seq)
-        is_vain = record.awaits_tab and record.person is None
-        if record.life.over or is_vain or (record.unopened and not entry.queue.busy):
+        is_vain = record.unopened or (record.awaits_tab and record.person is None)
+        if record.life.over or (is_vain and not entry.queue.busy):
             self.registry.forget(record)
             return
         if run.admitted or taken:

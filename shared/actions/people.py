@@ -20,7 +20,8 @@ def _request(action: "RequestHuman") -> PersonAsked:
 
 
 def _page(action: "RequestHuman") -> Unaddressed:
-    return Unaddressed.ANOTHER_PAGE if action.asks_for_tab else Unaddressed.ONLY_PAGE
+    asks_for_tab = action.kind == "tab" and not action.request_id
+    return Unaddressed.ANOTHER_PAGE if asks_for_tab else Unaddressed.ONLY_PAGE
 
 
 class RequestHuman(OwnershipAction):
@@ -50,9 +51,5 @@ class RequestHuman(OwnershipAction):
     timeout: int = Field(default=45_000, ge=1, le=45_000, description="Milliseconds to wait for the person.")
 
     @property
-    def asks_for_tab(self) -> bool:
-        return self.kind == "tab" and not self.request_id
-
-    @property
     def wakes_page(self) -> bool:
-        return not self.asks_for_tab
+        return True

@@ -27,8 +27,6 @@ async def give_back(page: BrowserPage, _: hands.GiveBack) -> Json:
 
 
 async def request_human(page: BrowserPage, action: people.RequestHuman) -> Json:
-    if action.asks_for_tab:
-        await page.session.context()  # so that the person finds their tabs to choose from
     asked, call = page.human_requests, page.call
     request = asked.find(action.request_id, call) if action.request_id else asked.ask(page.record, call, action)
     if action.withdraw:

@@ -37,6 +37,9 @@ async def bring_up(page: BrowserPage, run: CallRun) -> None:
         async with run.cancel.within():
             await page.session.reach(run.call)
         async with run.cancel.within(_READY_WITHIN_S):
+            if page.record.awaits_tab:  # it has no window before a person shares a tab, which they find there
+                await page.session.context()
+                return
             await page.recovery.bring_up(
                 run.call.client_id,
                 navigates=bool(action.navigates) and action.requested_url is not None,

@@ -1,6 +1,7 @@
 """Tests that an agent asks a person for one of their own tabs, and gets that one alone."""
 
 import asyncio
+from pathlib import Path
 
 import pytest
 
@@ -9,7 +10,7 @@ from shared import wire
 from tests.support.json import AnyJson
 from tests.support.listening import become
 from tests.support.persons import Persons
-from tests.support.service import Agent, RunningService
+from tests.support.service import Agent, RunningService, running_service, settings_for
 from tests.support.sharing import StartService
 from tests.support.site import Site
 
@@ -88,6 +89,27 @@ async def test_a_person_may_decline_and_an_agent_may_withdraw_and_both_leave_not
         assert await persons.tabs() == before
         wrong = await agent.error("request_human", pageId="mine", **ASKS)
         assert (wrong["code"], wrong["details"]["context"]["field"]) == ("VALIDATION_ERROR", "pageId")
+
+
+async def test_a_request_for_a_tab_outlives_a_restart_of_the_service(
+    persons: Persons, site: Site, tmp_path: Path
+) -> None:
+    await persons.open(site.page("/invoice", "Invoice"))
+    before, settings = await persons.tabs(), settings_for(tmp_path / "data", cdp_url=persons.url)
+    async with running_service(settings) as service, service.agent(client_id="chat") as agent:
+        asked = await agent.call("request_human", timeout=1, **ASKS)
+    async with (
+        running_service(settings) as service,
+        service.agent(client_id="chat") as agent,
+        service.agent() as cli,
+    ):
+        ana = Ana(service, cli)
+        waiting = asyncio.create_task(agent.reply("request_human", pageId="tab", requestId=asked["requestId"]))
+        await become(lambda: service.session().live)
+        share = {"tabId": await ana.tab_at(site.url("/invoice")), "requestId": asked["requestId"]}
+        await ana.post(wire.TABS_SHARE, **share)
+        assert (await waiting).json()["page"]["url"] == site.url("/invoice")
+        assert await persons.tabs() == before
 
 
 async def test_where_no_browser_is_attached_to_nobody_is_asked_for_a_tab(service: RunningService) -> None:
