@@ -4,11 +4,11 @@ const SLOWEST_MS = 30_000;
 
 const hex = (bytes) => Array.from(new Uint8Array(bytes), (each) => each.toString(16).padStart(2, "0")).join("");
 
-/** Returns what only a service that knows the key answers to a nonce. */
-async function proof(key, nonce) {
+/** Returns what only a service that knows the key, and listens at this URL, answers to a nonce. */
+async function proof({ key, url }, nonce) {
   const bytes = new TextEncoder();
   const made = await crypto.subtle.importKey("raw", bytes.encode(key), { name: "HMAC", hash: "SHA-256" }, false, ["sign"]);
-  return hex(await crypto.subtle.sign("HMAC", made, bytes.encode(nonce)));
+  return hex(await crypto.subtle.sign("HMAC", made, bytes.encode(`${new URL(url).host} answers ${nonce}`)));
 }
 
 /** Gets a token for the code of a pairing link. Throws an Error that says why there is none. */
@@ -80,7 +80,7 @@ export class Link {
 
   async #take(socket, paired, nonce, message) {
     if (message.type === "proof") {
-      if (message.proof === (await proof(paired.key, nonce))) socket.send(JSON.stringify({ type: "token", token: paired.token }));
+      if (message.proof === (await proof(paired, nonce))) socket.send(JSON.stringify({ type: "token", token: paired.token }));
       else this.#refuse(socket, "Another program answers at the service's address.");
     } else if (message.type === "state") {
       this.#waits = 0;

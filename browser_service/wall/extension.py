@@ -137,7 +137,8 @@ async def _let_in(websocket: WebSocket, parts: Services) -> str:
             return ""
         if not isinstance(first, Hello):
             raise InvalidRequest("An extension begins with hello.")
-        await _send(websocket, {"type": "proof", "proof": parts.pairing.proof(first.id, first.nonce)})
+        proof = parts.pairing.proof(first.id, websocket.headers.get("host", ""), first.nonce)
+        await _send(websocket, {"type": "proof", "proof": proof})
         proven = await _receive(websocket)
     if not isinstance(proven, Token):
         raise InvalidRequest("After hello an extension sends its token.")

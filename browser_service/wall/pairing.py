@@ -52,9 +52,10 @@ class Pairing:
         token, record = await self.tokens.create({"name": name, "expiresAt": expires_at, "extension": True})
         return {"token": token, "id": record.token_id, "key": self._key(record.token_id)}
 
-    def proof(self, id_: str, nonce: str) -> str:
-        """Return what tells an extension that this is the service it was paired with, before it sends its token."""
-        return hmac.new(self._key(id_).encode(), nonce.encode(), hashlib.sha256).hexdigest()
+    def proof(self, id_: str, host: str, nonce: str) -> str:
+        """Return what tells an extension that this is the service it was paired with, before it sends its token. It is
+        valid for the host and port that it dialled: a program at others cannot get it from here and pass it on."""
+        return hmac.new(self._key(id_).encode(), f"{host} answers {nonce}".encode(), hashlib.sha256).hexdigest()
 
     def admit(self, token: str) -> str:
         """Return the id of an extension's token. Raises Unauthorized, also for one that was revoked."""

@@ -4,6 +4,7 @@ import hashlib
 import hmac
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from urllib.parse import urlsplit
 
 import httpx
 from websockets.asyncio.client import connect
@@ -48,6 +49,7 @@ async def strip(of: RunningService, kept: dict[str, AnyJson]) -> AsyncIterator[S
     async with dialled(of) as extension:
         await extension.send("hello", id=kept["id"], nonce=nonce)
         proof = await extension.until(lambda message: message["type"] == "proof")
-        assert proof["proof"] == hmac.new(kept["key"].encode(), nonce.encode(), hashlib.sha256).hexdigest()
+        answer = f"{urlsplit(door(of).url).netloc} answers {nonce}"
+        assert proof["proof"] == hmac.new(kept["key"].encode(), answer.encode(), hashlib.sha256).hexdigest()
         await extension.send("token", token=kept["token"])
         yield extension

@@ -1,12 +1,14 @@
 """Tests the extension in a person's browser with windows: groups in the tab strip, and tabs given by dragging."""
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from playwright.async_api import BrowserContext, Worker, async_playwright
+from websockets.asyncio.server import ServerConnection, serve
 
 import browser_service
 from shared.wire import EXTENSION_ORIGIN
@@ -176,3 +178,21 @@ async def test_a_persons_tab_is_shared_by_dragging_it_into_an_agents_group_and_t
         answered = await mail.call("request_human", pageId="tab", requestId=asked["requestId"])
         assert answered["observed"]
         assert await shared() == ["tab"]
+
+
+async def test_another_program_at_the_services_address_gets_no_token(strip: Strip, own: BrowserContext) -> None:
+    heard: list[str] = []
+    kept = {"type": "paired", "id": "id", "key": "the service's alone", "token": "secret"}
+
+    async def answer(connection: ServerConnection) -> None:
+        async for text in connection:
+            heard.append(json.loads(text)["type"])
+            await connection.send(json.dumps(kept if heard[-1] == "pair" else {"type": "proof", "proof": "0" * 64}))
+
+    async with serve(answer, "127.0.0.1", 0) as impostor:
+        port = impostor.sockets[0].getsockname()[1]
+        page = await own.new_page()
+        await page.goto(f"{EXTENSION_ORIGIN}/pair.html#ws://127.0.0.1:{port}/extension#code")
+        await page.get_by_role("heading", name="Paired", exact=True).wait_for()
+        await become(strip.badge, "!")
+    assert {*heard} == {"pair", "hello"}
