@@ -14,7 +14,6 @@ BrowseError
 │   │   ├── RequestNotFound                                 404
 │   │   ├── StateNotFound                                   404
 │   │   ├── ArtifactNotFound                                404
-│   │   ├── FlowNotFound                                    404
 │   │   └── NotInstalled                                    424
 │   ├── ValidationFailed          VALIDATION_ERROR          422
 │   ├── InvalidSelector           INVALID_SELECTOR          400
@@ -191,20 +190,13 @@ class RequestNotFound(InvalidRequest):
 
 
 class StateNotFound(InvalidRequest):
-    """Raised when nothing of a session is saved under that name."""
+    """Raised when nothing is saved under that name: no state of a session, no flow, no stopped run of one."""
 
     status = 404
 
 
 class ArtifactNotFound(InvalidRequest):
     """Raised when an artifact does not exist, was cleaned up, or is not yours."""
-
-    status = 404
-    nothing_happened = True
-
-
-class FlowNotFound(InvalidRequest):
-    """Raised when no flow has that name, or no stopped run of it is yours."""
 
     status = 404
     nothing_happened = True

@@ -1,19 +1,26 @@
-"""Brings logins into the shared browser: `login` and `import`."""
+"""Brings logins into the shared browser, and checks them: `login`, `import`, `check-login`."""
 
+import re
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final, cast
+from urllib.parse import urlsplit
 
 import typer
 
 from browser_service.cli import flags, output
 from browser_service.cli.actions import perform
+from browser_service.cli.client import Client, error_of
 from browser_service.cli.options import new_app
 from shared.actions.signing_in import ImportLogin, Login
-from shared.errors import ValidationFailed
+from shared.errors import HumanInControl, LoginRequired, Relayed, ValidationFailed
 from shared.model import Json
 from shared.wire import MAX_MESSAGE_BYTES
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print the whole reply.")]
+
+_SIGNS_IN: Final = re.compile(r"\b(log-?_?in|sign-?_?in|sso|oauth2?|auth(enticate|orize)?)\b", re.IGNORECASE)
+_FIELD: Final = "input[type=password]:visible"
+_REFUSED: Final = (401, 403)
 
 app = new_app()
 
@@ -51,6 +58,56 @@ def import_(
     if site:
         body["site"] = site
     perform(body, data_dir, None, as_json=as_json)
+
+
+@app.command("check-login")
+def check_login(
+    sites: Annotated[list[str], typer.Argument(metavar="SITE...", help="Pages that only who is signed in sees.")],
+    *,
+    ask: Annotated[bool, typer.Option("--ask/--no-ask", help="Ask the person to sign in where that is needed.")] = True,
+    data_dir: flags.DataDir = None,
+) -> None:
+    """Open each page, and tell whether it wants a login. The exit code is 1 if one does, so that a job need not begin.
+
+    The person is notified, and signs in on that very page; the check waits for that for 45 s."""
+    wanting = 0
+    with Client(flags.settings(data_dir).data_dir) as client:
+        for site in sites:
+            url = site if "://" in site else f"https://{site}"
+            page_id, why = _wants_login(client, url)
+            if why and ask and page_id:
+                asked = {"action": "request_human", "pageId": page_id, "kind": "login", "message": f"Sign in: {url}"}
+                if client.call(cast("Json", asked))["success"] is True:
+                    why = _wants_login(client, url, page_id)[1]
+            output.say(f"{site}: {f'needs a login: {why}' if why else 'signed in'}")
+            wanting += bool(why)
+            if page_id and not why:
+                client.call({"action": "close_page", "pageId": page_id})
+    if wanting:
+        raise typer.Exit(1)
+
+
+def _wants_login(client: Client, url: str, page_id: str = "") -> tuple[str, str]:
+    """Open a page. Return its id, and why it seems to want a login; "" if it does not. Raises Relayed for a page that
+    cannot be opened."""
+    body: Json = {"action": "goto", "url": url, "reply": "delta"}
+    reply = client.call({**body, **({"pageId": page_id} if page_id else {})})
+    page = cast("Json", reply.get("page") or {})  # the service's reply
+    page_id = str(page.get("pageId", page_id))
+    if reply["success"] is not True:
+        error = error_of(reply)
+        if error.code in {LoginRequired.code, HumanInControl.code}:
+            return page_id, error.message
+        raise Relayed(error)
+    asked, found = urlsplit(url), urlsplit(str(page["url"]))
+    status = cast("Json", reply["result"]).get("status")  # as above
+    if status in _REFUSED:
+        return page_id, f"HTTP {status}"
+    if (asked.netloc, asked.path) != (found.netloc, found.path) and _SIGNS_IN.search(found.netloc + found.path):
+        return page_id, f"it leads to {found.netloc}{found.path}"
+    fields = client.call({"action": "find", "selector": _FIELD, "pageId": page_id})
+    total = cast("Json", fields["result"])["total"] if fields["success"] is True else 0  # as above
+    return page_id, "it shows a field for a password" if total else ""
 
 
 def _content(file: Path) -> str:

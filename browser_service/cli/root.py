@@ -66,6 +66,7 @@ COMMANDS: Final = MappingProxyType(
         "forget": Command("activity", "Remove what is kept of a client."),
         "requests": Command("requests", "What agents ask people for: see it, and answer."),
         "login": Command("logins", "Sign in yourself, in an ordinary window of the shared browser."),
+        "check-login": Command("logins", "Whether sites still know you; if not, ask you to sign in."),
         "import": Command("logins", "Bring logins from another browser."),
         "attach": Command(
             "attach", "Let agents work in your own running browser; your tabs stay yours until you share one."

@@ -112,7 +112,7 @@ class FlowDesk:
         return await self._go(caller, run, ports)
 
     async def mend(self, caller: Identity, asked: MendFlow, ports: Ports) -> Json:
-        """Go on with a run that stopped, and keep the given element in the flow. Raises FlowNotFound, FlowStopped."""
+        """Go on with a run that stopped, and keep the given element in the flow. Raises StateNotFound, FlowStopped."""
         run = self.stopped.take(caller.client_id, asked.flow)
         at, number = run.at, asked.step or run.at + 1
         if number > len(run.flow.steps):

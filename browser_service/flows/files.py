@@ -11,7 +11,7 @@ import tomlkit
 
 from shared import flows
 from shared.data_files import draft_of
-from shared.errors import FlowNotFound, Forbidden, ResourceExhausted, ValidationFailed, field_details
+from shared.errors import Forbidden, ResourceExhausted, StateNotFound, ValidationFailed, field_details
 from shared.flows import Flow
 from shared.model import Json
 from shared.next_calls import next_call
@@ -28,7 +28,7 @@ class FlowFiles:
     folder: Path
 
     async def read(self, name: str) -> Flow:
-        """Return a flow. Raises FlowNotFound, and ValidationFailed for a file that is no flow."""
+        """Return a flow. Raises StateNotFound, and ValidationFailed for a file that is no flow."""
         return await asyncio.to_thread(self.load, name)
 
     async def all(self) -> list[Json]:
@@ -45,7 +45,7 @@ class FlowFiles:
         if not path.is_file():
             names = self._names()
             near = ", ".join(nearest(name, names, most=3)) or ", ".join(names[:10])
-            raise FlowNotFound(
+            raise StateNotFound(
                 f"There is no flow {name!r}.",
                 hint=f"There are: {near}." if near else f"None is saved yet: {next_call('save_flow', ..., name=name)}.",
                 details=field_details("name"),
@@ -72,7 +72,7 @@ class FlowFiles:
     def _described(self, name: str) -> Json:
         try:
             flow = self.load(name)
-        except (ValidationFailed, FlowNotFound) as error:
+        except (ValidationFailed, StateNotFound) as error:
             return {"name": name, "problem": error.message}
         needed = [key for key, each in flow.parameters.items() if each.default is None]
         outputs = [step.output for step in flow.steps if step.output]

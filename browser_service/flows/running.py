@@ -19,9 +19,9 @@ from shared.errors import (
     BrowseError,
     ElementGone,
     ElementNotFound,
-    FlowNotFound,
     FlowStopped,
     StaleRevision,
+    StateNotFound,
     ValidationFailed,
     field_details,
 )
@@ -36,6 +36,7 @@ _MISSING: Final = frozenset({ElementNotFound.code, ElementGone.code, StaleRevisi
 _ROLE: Final = re.compile(r'role=([a-z]+)\[name=("(?:[^"\\]|\\.)*")\]$')
 _PLACE: Final = re.compile(r"(?:#|[a-z][\w-]*(?:[\[: >]|$)).*", re.DOTALL)
 _IN_FRAME: Final = "internal:control=enter-frame >> "
+_ANY: Final = "html"
 _MOST_STOPPED: Final = 200
 _KEPT_S: Final = 3_600.0
 _MOST_OUTPUT: Final = 200_000
@@ -86,10 +87,10 @@ class StoppedRuns:
         self._runs[client_id, run.flow.name] = run
 
     def take(self, client_id: str, name: str) -> Run:
-        """Return the client's run of a flow that stopped. Raises FlowNotFound."""
+        """Return the client's run of a flow that stopped. Raises StateNotFound."""
         run = self._runs.pop((client_id, name), None)
         if run is None:
-            raise FlowNotFound(
+            raise StateNotFound(
                 f"No run of yours of the flow {name!r} is waiting to go on.",
                 hint=f"Run it: {next_call('run_flow', ..., name=name)}.",
                 details=field_details("name"),
@@ -106,7 +107,10 @@ def check(flow: Flow, values: Json, may: Check) -> None:
             if named is None or named.action.scope is not Scope.PAGE:
                 raise ValidationFailed(f"{step.action!r} is no action on a page.", details=field_details("action"))
             for number_of in range(max(map(len, _choices(step.arguments).values()), default=1)):
-                given = {place: each[min(number_of, len(each) - 1)] for place, each in _choices(step.arguments).items()}
+                given = {
+                    place: each[min(number_of, len(each) - 1)] if each else _ANY
+                    for place, each in _choices(step.arguments).items()
+                }
                 body = cast("Json", flows.filled(_with(step.arguments, given), values))
                 may(catalogue.parse({"action": step.action, **body}))
         except BrowseError as error:
@@ -178,6 +182,8 @@ class _StepRun:
     async def do(self, selector: str | None) -> None:
         """Do the step, and compare its effect. Raises FlowStopped."""
         run, step = self._run, self._step
+        if not (selector or all(self._choices.values())):
+            raise self._stopped("nothing that lasts is known of its element", [])
         try:
             seen = await self._first_found(selector)
         except BrowseError as error:

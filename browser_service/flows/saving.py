@@ -18,6 +18,7 @@ from shared.flows import MAIN, SELECTORS, Expected, Parameter, Request, Step
 from shared.model import Json
 from shared.next_calls import next_call
 from shared.toolsets import category
+from shared.wire import REF_PATTERN
 
 _KEPT: Final = frozenset(
     {"navigation", "interaction", "pointer", "editing", "files", "combining", "waiting", "extraction", "reading"}
@@ -33,6 +34,7 @@ _DIGITS: Final = re.compile(r"\d[\d.,:/]*|…")
 _NAME_IN: Final = re.compile(r'\[name="((?:[^"\\]|\\.)*)"\]$')
 _CSS_NAME: Final = re.compile(r"[#\[](?:[\w-]+=\"?)?([\w-]+)\"?\]?$")
 _LEAST_WORDS: Final = 3
+REF_START: Final = REF_PATTERN.removesuffix("$") + r"(?![\w-])"
 _MOST_REQUESTS: Final = 5
 _FAILED: Final = 400
 
@@ -224,7 +226,8 @@ class _Drafting:
 
     @staticmethod
     def _targets(call: _Done, given: str) -> list[str]:
-        return (call.record.targets or {}).get(given) or [given]
+        """Return how an element is found again. A ref meant it only then."""
+        return (call.record.targets or {}).get(given) or ([] if re.match(REF_START, given) else [given])
 
     def _value(self, value: JsonValue, hint: str) -> JsonValue:
         """Return a value, or a parameter in place of what the record does not keep."""

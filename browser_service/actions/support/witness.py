@@ -8,7 +8,7 @@ from typing import Any, Final, Self
 
 from playwright.async_api import ElementHandle, Locator
 from playwright.async_api import Error as PlaywrightError
-from pydantic import BaseModel, JsonValue
+from pydantic import BaseModel, JsonValue, TypeAdapter
 
 from browser_service.host.elements.filled_fields import Lasting
 from browser_service.host.elements.locators import ON_NONE, evaluate_all
@@ -152,10 +152,14 @@ class Witness:
         """Return the verdict after the act."""
         await asyncio.wait({self._watching}, timeout=_WATCH_RESULT_S)
         result: Any = None  # Any: JSON from the page
+        early: Any = None  # Any: as above
         with contextlib.suppress(PlaywrightError, TimeoutError):
             if self._watching.done():
                 result = self._watching.result()
-            if result is None:
+            if result is None or "early" in result:
+                early = result and result["early"]
                 async with asyncio.timeout(_VERDICT_S):
                     result = await self._evaluate(_VERDICT, self._request["name"])
-        return Verdict.model_validate(result or {})
+        verdict = Verdict.model_validate(result or {})
+        verdict.lasting = verdict.lasting or (early and TypeAdapter(Lasting).validate_python(early))
+        return verdict

@@ -1,8 +1,8 @@
 // Watches a click from just before the mouse goes down, and returns whether it reached its element and what the page
 // did. `kind` is the event that ends the press. Without `force`, no element is looked up beforehand: Playwright ensures
 // that the mouse goes down on the right one, so a click on the same element is certain. In doubt, it returns null, and
-// click_verdict then names the element. With `first`, it only starts to watch and returns null; the verdict is asked
-// for afterwards.
+// click_verdict then names the element. With `first`, it only starts to watch, and returns how the element is
+// found again; the verdict is asked for afterwards.
 import {named} from "./element_name.js";
 import {lasting} from "./lasting.js";
 
@@ -75,7 +75,7 @@ export const witness = (found, {kind, force, first, name}) => {
     on('submit', e => { submit = e; });
     on(name, e => { e.detail.verdict = verdict(e.detail.found); tell(e.detail.verdict); });
   });
-  return first ? null : watching;
+  return first ? {early: found[0] ? lasting(found[0]) : null} : watching;
 };
 
 export default witness;

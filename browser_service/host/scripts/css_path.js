@@ -4,14 +4,14 @@ import {parentElement} from "./past_names.js";
 
 const inQuotes = text => JSON.stringify(String(text));
 const only = (root, css) => css && root.querySelectorAll(css).length === 1 ? css : null;
-const known = (e, root) => only(root, e.id && '#' + CSS.escape(e.id))
+export const ownCss = (e, root) => only(root, e.id && '#' + CSS.escape(e.id))
   || only(root, e.getAttribute('name') && `${e.localName}[name=${inQuotes(e.getAttribute('name'))}]`)
   || only(root, e.getAttribute('name') && `${e.localName}[name=${inQuotes(e.getAttribute('name'))}]`
     + `[value=${inQuotes(e.getAttribute('value'))}]`)
   || only(root, e.getAttribute('aria-label') && `${e.localName}[aria-label=${inQuotes(e.getAttribute('aria-label'))}]`);
 
 export const cssPath = (e, root) => {
-  const own = known(e, root), above = parentElement(e);
+  const own = ownCss(e, root), above = parentElement(e);
   if (own || !above) return own || e.localName;
   const alike = [...above.children].filter(other => other.localName === e.localName);
   return `${cssPath(above, root)} > ${e.localName}:nth-of-type(${alike.indexOf(e) + 1})`;

@@ -1,7 +1,7 @@
 // Returns selectors that find an element again after its site has changed, the most lasting first: role and name, if
 // nothing else has them; else these beside the words of the row or card that the element is alone in; its test id; its
-// label; its text; and its place. `frame` is the way into its iframe, if it is in one of the page's own origin.
-import {cssPath} from "./css_path.js";
+// label; its text; and its place, unless others like it could take that. `frame` is the way into its iframe, if it is in one of the page's own origin.
+import {cssPath, ownCss} from "./css_path.js";
 import {parentElement} from "./past_names.js";
 
 const ROLES = {button: 'button', textarea: 'textbox', option: 'option', h1: 'heading', h2: 'heading', h3: 'heading'};
@@ -82,7 +82,7 @@ const selectorsOf = e => {
     css && root.querySelectorAll(css).length === 1 && css,
     says && !same.length && `text=${JSON.stringify(text)}`,
     same.length && byRole,
-    root === document && cssPath(e, root),
+    root === document && (same.length ? ownCss(e, root) : cssPath(e, root)),
   ].filter(selector => selector);
 };
 
