@@ -134,7 +134,7 @@ class Addressing:
         """Return the address of a new page with this name. If the call may not open one, raise the error that there is
         none."""
         closed = self._directory.closed.known_to(page_id, client.client_id, client.label)
-        if closed is not None and action.addressed.session is None:
+        if closed is not None and action.addressed.session is None and closed.session_id != self._sessions.usual:
             raise self._closed_error(closed, action, client.client_id)
         if not action.unaddressed.opens or "~" in page_id:
             raise self._unknown_error(page_id, client)

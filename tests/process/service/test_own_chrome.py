@@ -194,3 +194,22 @@ async def test_it_is_named_by_its_browser_and_its_switch_is_asked_for(
         assert (await post(person, wire.ATTACH, browser="chrome"))["message"] == "Chromium is attached to."
         await chrome.allow()
         await become(lambda: service.host.launcher.attachment.runs)
+
+
+async def test_an_unanswered_question_ends_calls_with_what_they_wait_for_and_an_answer_still_counts(
+    start: StartService, chrome: PersonsChrome, bank: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(attachment, "_WAITS_S", 0.2)
+    service = await start(attach=f"{chrome.directory} default", min_instances=1)
+    async with service.agent() as agent:
+        assert (await stands(service), chrome.asks) == ("gone", False), "the setting asks nobody at the start"
+        error = await agent.error("goto", pageId="mine", url=bank.url("/"))
+        assert ("nobody has answered" in error["message"], "presses Allow" in error["hint"]) == (True, True)
+        await become(lambda: chrome.asks)
+        assert await stands(service) == "asking"
+        await chrome.allow()
+        await become(lambda: service.host.launcher.attachment.runs)
+        await agent.call("goto", pageId="mine", url=bank.url("/"))
+        (port, *_) = chrome.port_file.read_text().split()
+        reached = await agent.error("goto", pageId="mine", url=f"http://localhost:{port}/json/list")
+        assert reached["code"] == "FORBIDDEN", "who asks there drives the browser"
