@@ -57,5 +57,6 @@ class Openings:
             entry.record.awaits_tab = tab
             entry.record.ownership.take(call, run.action.addressed.agent)
         entry.record.unopened = not entry.record.awaits_tab
-        self.log.emit(PageOpened(page=entry.record.state()))
+        if not entry.record.awaits_tab:  # of such a page, people hear once they are asked
+            self.log.emit(PageOpened(page=entry.record.state()))
         return entry
