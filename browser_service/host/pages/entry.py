@@ -191,7 +191,7 @@ class PageEntry:
             return
         self._common.dialogs.forget_tab(tab)
         self.screencast.end()
-        undone = (self.settings.clear(tab), tab.draw_behind(draws=False))
+        undone = (self.settings.clear(tab), tab.rest_behind())
         await within(_GIVEN_BACK_WITHIN_S, self.recorder.end("the person took the tab back"), *undone)
         tab.events.end()
         await cut(tab.page)

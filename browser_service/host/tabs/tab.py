@@ -31,6 +31,8 @@ from shared.model import Json
 
 _SET: Final = "Emulation.setDeviceMetricsOverride"
 _CLEAR: Final = "Emulation.clearDeviceMetricsOverride"
+_SEEM_IN_FRONT: Final = "Emulation.setFocusEmulationEnabled"
+_ONE_PIXEL: Final = {"format": "jpeg", "quality": 1, "maxWidth": 1, "maxHeight": 1, "everyNthFrame": 1_000}
 
 
 class Metrics:
@@ -147,6 +149,7 @@ class Tab:
         self.watched = False
         """True once the owner's rules check its requests."""
         self._session, self._context = session, page.context
+        self._drawing: CDPSession | None = None
         self._leave_answer: asyncio.Future[bool] | None = None
         listen(page, "domcontentloaded", self._on_document)
 
@@ -163,11 +166,19 @@ class Tab:
             await cdp.send("Emulation.setFocusEmulationEnabled", {"enabled": True})  # else it rests behind other tabs
             self.observer.late.note_by(cdp)
 
-    async def draw_behind(self, *, draws: bool = True) -> None:
-        """Have the page draw and run as if it were in front, also while its person has another tab or window there:
-        Chromium gives a hidden page no frames, and acts wait for those."""
+    async def draw_behind(self) -> None:
+        """Have the page draw and run as if it were in front, also while its person has another tab or window there.
+        Chromium gives a hidden page no frames, and acts wait for those; and without a screencast, which asks for one
+        frame of one pixel, a picture of it takes 15 s (measured on Chromium 156)."""
         if self.cdp is not None:
-            await self.cdp.send("Emulation.setFocusEmulationEnabled", {"enabled": draws})
+            self._drawing = await open_session(self.page)
+            await self._drawing.send(_SEEM_IN_FRONT, {"enabled": True})
+            await self._drawing.send("Page.startScreencast", _ONE_PIXEL)
+
+    async def rest_behind(self) -> None:
+        """Let the page be hidden again."""
+        if self._drawing is not None:
+            await self._drawing.send(_SEEM_IN_FRONT, {"enabled": False})
 
     @property
     def owned(self) -> bool:
