@@ -1843,7 +1843,7 @@ class BrowserActions(Calling):
         )
 
     def save_flow(
-        self, name: str, *, description: str | None = None, since: str | None = None,
+        self, name: str, *, description: str | None = None, since: str | None = None, until: str | None = None,
         calls: Sequence[str] | None = None, page_id: str | None = None,
         values: Mapping[str, str | bool | int | float | Sequence[str] | SecretRef] | None = None,
         replace: bool | None = None,
@@ -1855,14 +1855,15 @@ class BrowserActions(Calling):
         name: Lower case, such as send-invoice.
         description: What it is for.
         since: From when on: how long ago (10m, 2h) or an ISO time. Default: 30m.
+        until: Up to when: likewise.
         calls: Only these call_ids.
         page_id: Only what was done on this page.
         values: Defaults of parameters, by name; see the reply of a first save.
         replace: Overwrite your flow of this name. Default: False.
         """
         return self._call(
-            "save_flow", Done, name=name, description=description, since=since, calls=calls, page_id=page_id,
-            values=values, replace=replace,
+            "save_flow", Done, name=name, description=description, since=since, until=until, calls=calls,
+            page_id=page_id, values=values, replace=replace,
         )
 
     def run_flow(
@@ -3575,7 +3576,7 @@ class AsyncBrowserActions(AsyncCalling):
         )
 
     async def save_flow(
-        self, name: str, *, description: str | None = None, since: str | None = None,
+        self, name: str, *, description: str | None = None, since: str | None = None, until: str | None = None,
         calls: Sequence[str] | None = None, page_id: str | None = None,
         values: Mapping[str, str | bool | int | float | Sequence[str] | SecretRef] | None = None,
         replace: bool | None = None,
@@ -3587,14 +3588,15 @@ class AsyncBrowserActions(AsyncCalling):
         name: Lower case, such as send-invoice.
         description: What it is for.
         since: From when on: how long ago (10m, 2h) or an ISO time. Default: 30m.
+        until: Up to when: likewise.
         calls: Only these call_ids.
         page_id: Only what was done on this page.
         values: Defaults of parameters, by name; see the reply of a first save.
         replace: Overwrite your flow of this name. Default: False.
         """
         return await self._call(
-            "save_flow", Done, name=name, description=description, since=since, calls=calls, page_id=page_id,
-            values=values, replace=replace,
+            "save_flow", Done, name=name, description=description, since=since, until=until, calls=calls,
+            page_id=page_id, values=values, replace=replace,
         )
 
     async def run_flow(

@@ -74,6 +74,7 @@ class FlowDesk:
 
     async def _records(self, caller: Identity, asked: SaveFlow) -> list[ActivityRecord]:
         query: Json = {"since": asked.since}
+        query |= {"until": asked.until} if asked.until else {}
         query |= {"pageId": asked.page_id} if asked.page_id else {}
         query |= {} if caller.operator else {"client": "me"}
         search = row_filter(GetActivity.model_validate(query), caller.client_id, datetime.now().astimezone())

@@ -99,6 +99,17 @@ class Login(Model):
     password: str = Field(max_length=4_096, repr=False)
 
 
+class Save(Model):
+    """A stretch of a page's timeline that becomes a flow; its ends are times of acts."""
+
+    type: Literal["save"]
+    id: int
+    page_id: PageId
+    name: str = Field(max_length=48)
+    since: str = Field(max_length=40)
+    until: str = Field(max_length=40)
+
+
 class Tabs(Model):
     """A request for the tabs of the person's own browser, and for how it stands with that."""
 
@@ -135,7 +146,7 @@ class Input(Model):
     made: list[Stroke] = Field(max_length=100)
 
 
-Request = Act | Reply | Listing | DialogAnswer | Files | Login | Attach | Tabs | Share | Unshare
+Request = Act | Reply | Listing | DialogAnswer | Files | Login | Save | Attach | Tabs | Share | Unshare
 Message = Hello | Watch | Request | Input
 _MESSAGE: Final[TypeAdapter[Message]] = TypeAdapter(Annotated[Message, Field(discriminator="type")])
 

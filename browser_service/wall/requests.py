@@ -21,6 +21,7 @@ from browser_service.wall.messages import (
     Login,
     Reply,
     Request,
+    Save,
     Share,
     Tabs,
     Unshare,
@@ -97,6 +98,9 @@ class Requests:
                 given = Stroke(do="login", username=message.username, text=message.password)
                 await self._hand(message.page_id, [given])
                 text = ""
+            case Save():
+                body = message.model_dump(by_alias=True, include={"page_id", "name", "since", "until"})
+                text = str((await self._run({**body, "action": "save_flow"}))["observed"])
             case Tabs():
                 return {"type": "tabs", "id": message.id, **await self._tabs()}
             case Attach() | Share() | Unshare():

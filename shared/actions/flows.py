@@ -33,6 +33,7 @@ class SaveFlow(Action):
     flow: Name
     about: str = Field(default="", alias="description", max_length=2_000, description="What it is for.")
     since: str = Field(default="30m", description="From when on: how long ago (10m, 2h) or an ISO time.")
+    until: str | None = Field(default=None, description="Up to when: likewise.")
     calls: list[CallId] | None = Field(default=None, max_length=MOST_STEPS, description="Only these callIds.")
     page_id: PageId | None = Field(default=None, description="Only what was done on this page.")
     values: Values = Field(default={}, description="Defaults of parameters, by name; see the reply of a first save.")

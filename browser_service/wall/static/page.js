@@ -6,6 +6,7 @@ import { Hand } from "./hand.js";
 import { Picture } from "./picture.js";
 import { question } from "./question.js";
 import { Picker } from "./tabs.js";
+import { askForFlow } from "./flow.js";
 import { Timeline, path } from "./timeline.js";
 import { HOLDS, host, owner, standing, time } from "./words.js";
 
@@ -234,10 +235,24 @@ export class PageView {
     }, text));
     this.tabs = tabs;
     this.panels = Object.keys(names).map((name) => el("div", { role: "tabpanel", id: `panel-${name}`, "aria-labelledby": `tab-${name}`, tabIndex: 0 }, this.#rows[name]));
+    const save = el("button", { type: "button", className: "plain small", onclick: () => this.#save() }, "Save as a flow…");
+    this.panels[0].append(...(this.model.viewer.readOnly ? [] : [save]));
     const panel = el("section", { className: "panel", "aria-label": "What happened" },
       el("div", { className: "tabs", role: "tablist" }, tabs), this.panels);
     this.#open("timeline");
     return panel;
+  }
+
+  #save() {
+    const acts = this.timeline.acts;
+    if (!acts.length) return this.tell("Nothing was done here yet.", true);
+    askForFlow(this.question, acts, async (...given) => {
+      try {
+        this.tell(await this.socket.save(this.id, ...given));
+      } catch (error) {
+        this.tell(error.message, true);
+      }
+    });
   }
 
   #open(name) {

@@ -77,6 +77,11 @@ export class Socket {
     return this.#ask({ type: "login", pageId, username, password });
   }
 
+  /** Saves a stretch of a page's timeline as a flow, and returns what it became. */
+  save(pageId, name, since, until) {
+    return this.#ask({ type: "save", pageId, name, since, until });
+  }
+
   /** Asks for the tabs of the person's own browser, and returns them with how it stands with that. */
   tabs() {
     return this.#ask({ type: "tabs" });

@@ -39,6 +39,11 @@ export class Timeline {
     }
   }
 
+  /** Returns what was done, the oldest first. */
+  get acts() {
+    return [...this.#rows.values()].map(({ row }) => row);
+  }
+
   /** Shows pictures that have come. Those of acts that were just done may still be made. */
   show(pictures) {
     for (const [id, found] of Object.entries(pictures)) {

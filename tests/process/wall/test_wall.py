@@ -136,6 +136,21 @@ async def test_every_button_does_what_it_says(window: Page, running: RunningServ
         await sibling.call("close_page", pageId="another")
 
 
+async def test_a_stretch_of_the_timeline_is_saved_as_a_flow(
+    window: Page, running: RunningService, claude: Agent
+) -> None:
+    await claude.call("click", pageId="shop", selector="role=button[name=Buy]")
+    await window.goto(f"{running.base_url}/#/page/shop")
+    await window.get_by_role("button", name="Save as a flow…").click()
+    await window.get_by_role("textbox", name="Name").fill("buy")
+    last = window.get_by_role("combobox", name="To").locator("option")
+    await window.get_by_role("combobox", name="To").select_option(index=await last.count() - 1)
+    await window.get_by_role("button", name="Save", exact=True).click()
+    await expect(window.get_by_text("flow buy is saved")).to_be_visible()
+    saved = (running.settings.flows_dir / "buy.toml").read_text("utf-8")
+    assert 'selector = ["role=button[name=Buy]"' in saved
+
+
 async def test_a_person_signs_in_by_hand_and_nobody_sees_what_they_type(
     window: Page, running: RunningService, claude: Agent, site: Site
 ) -> None:
