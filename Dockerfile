@@ -15,6 +15,7 @@ COPY client ./client
 COPY browser_service ./browser_service
 COPY mcp_gateway ./mcp_gateway
 COPY mcp_home_simulator ./mcp_home_simulator
+COPY skills ./skills
 RUN pip install --no-cache-dir --constraint constraints.txt '.[video]'
 COPY examples ./examples
 

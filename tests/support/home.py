@@ -16,6 +16,8 @@ ELSEWHERE = (
     "CODEX_HOME",
     "GEMINI_CLI_HOME",
     "VSCODE_PORTABLE",
+    "COPILOT_HOME",
+    "CLINE_MCP_SETTINGS_PATH",
     "XDG_RUNTIME_DIR",
 )
 """Variables that would lead out of the home."""

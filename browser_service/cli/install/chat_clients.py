@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Literal
 
@@ -11,7 +11,20 @@ from pydantic import JsonValue
 from browser_service.cli.install.machine import Machine
 from browser_service.cli.install.texts import Entry, Format, JsonText, TomlText
 
-ClientName = Literal["claude-desktop", "claude-code", "cursor", "vscode", "codex", "windsurf", "gemini"]
+ClientName = Literal[
+    "claude-desktop",
+    "claude-code",
+    "cursor",
+    "vscode",
+    "codex",
+    "windsurf",
+    "gemini",
+    "opencode",
+    "zed",
+    "copilot",
+    "cline",
+    "jetbrains",
+]
 
 Gateway = Sequence[str]
 """The words of the command that a client starts."""
@@ -34,12 +47,29 @@ class ChatClient:
     program: str = ""
     adding: Callable[[str, Gateway], list[str]] | None = None
     removing: Callable[[str], list[str]] | None = None
-    says_type: bool = False
-    """True if an entry names its transport."""
+    kind: str = ""
+    """The type of server in an entry, if the client asks for one."""
+    in_one: bool = False
+    """True if `command` is a list of all words."""
+    further: Entry = field(default_factory=dict)
+    """What else an entry needs."""
+    elsewhere: str = ""
+    """A group in the section that has the servers instead, in files of another version."""
+    skills: Callable[[Machine], Path] | None = None
+    """The account's folder of skills."""
 
     def entry(self, gateway: Gateway) -> Entry:
-        kind: dict[str, JsonValue] = {"type": "stdio"} if self.says_type else {}
-        return {**kind, "command": gateway[0], "args": list(gateway[1:])}
+        kind: dict[str, JsonValue] = {"type": self.kind} if self.kind else {}
+        words = list[JsonValue](gateway)
+        command: dict[str, JsonValue] = {"command": words} if self.in_one else {"command": words[0], "args": words[1:]}
+        return {**kind, **command, **self.further}
+
+    def starts(self, entry: JsonValue, gateway: Gateway) -> bool:
+        """Return whether an entry starts this gateway, however it is written."""
+        if not isinstance(entry, dict):
+            return False
+        wanted = self.entry(gateway)
+        return all(entry.get(name, []) == wanted[name] for name in ("command", "args") if name in wanted)
 
     def is_on(self, machine: Machine) -> bool:
         """Return whether its program, file or folder exists."""
@@ -66,6 +96,30 @@ def _vscode(machine: Machine) -> Path:
     return profile / "User" / "mcp.json"
 
 
+def _opencode(machine: Machine) -> Path:
+    folder = machine.folder("XDG_CONFIG_HOME", ".config") / "opencode"
+    with_comments = folder / "opencode.jsonc"
+    return with_comments if with_comments.exists() else folder / "opencode.json"
+
+
+def _zed(machine: Machine) -> Path:
+    if machine.platform == "win32":
+        return machine.settings_dir / "Zed" / "settings.json"
+    return machine.folder("XDG_CONFIG_HOME", ".config") / "zed" / "settings.json"
+
+
+def _cline(machine: Machine) -> Path:
+    """Return the file of the extension for VS Code if that is here, else that of the command line."""
+    given = machine.environment.get("CLINE_MCP_SETTINGS_PATH")
+    extension = _vscode(machine).parent / "globalStorage" / "saoudrizwan.claude-dev"
+    folder = extension if extension.is_dir() else machine.home / ".cline" / "data"
+    return Path(given) if given else folder / "settings" / "cline_mcp_settings.json"
+
+
+def _in_home(*parts: str) -> Callable[[Machine], Path]:
+    return lambda machine: machine.home.joinpath(*parts)
+
+
 def _added_to_vscode(name: str, gateway: Gateway) -> list[str]:
     server = {"name": name, "type": "stdio", "command": gateway[0], "args": list(gateway[1:])}
     return ["--add-mcp", json.dumps(server)]
@@ -88,7 +142,8 @@ CLIENTS: Final[dict[ClientName, ChatClient]] = {
         program="claude",
         adding=lambda name, gateway: ["mcp", "add", "--scope", "user", name, "--", *gateway],
         removing=lambda name: ["mcp", "remove", "--scope", "user", name],
-        says_type=True,
+        kind="stdio",
+        skills=lambda machine: machine.folder("CLAUDE_CONFIG_DIR", ".claude") / "skills",
     ),
     "cursor": ChatClient(
         "Cursor",
@@ -96,6 +151,7 @@ CLIENTS: Final[dict[ClientName, ChatClient]] = {
         format=_WITH_COMMENTS,
         section="mcpServers",
         next_step="Open a new chat in Cursor; its settings show the server under MCP.",
+        skills=_in_home(".cursor", "skills"),
     ),
     "vscode": ChatClient(
         "VS Code",
@@ -105,7 +161,8 @@ CLIENTS: Final[dict[ClientName, ChatClient]] = {
         next_step="Open a chat in agent mode; `MCP: List Servers` shows the server.",
         program="code",
         adding=_added_to_vscode,
-        says_type=True,
+        kind="stdio",
+        skills=_in_home(".copilot", "skills"),
     ),
     "codex": ChatClient(
         "Codex",
@@ -116,6 +173,7 @@ CLIENTS: Final[dict[ClientName, ChatClient]] = {
         program="codex",
         adding=lambda name, gateway: ["mcp", "add", name, "--", *gateway],
         removing=lambda name: ["mcp", "remove", name],
+        skills=_in_home(".agents", "skills"),
     ),
     "windsurf": ChatClient(
         "Windsurf",
@@ -123,6 +181,7 @@ CLIENTS: Final[dict[ClientName, ChatClient]] = {
         format=_WITH_COMMENTS,
         section="mcpServers",
         next_step="Refresh the servers in Windsurf's settings, under Cascade.",
+        skills=_in_home(".codeium", "windsurf", "skills"),
     ),
     "gemini": ChatClient(
         "Gemini CLI",
@@ -133,5 +192,50 @@ CLIENTS: Final[dict[ClientName, ChatClient]] = {
         program="gemini",
         adding=lambda name, gateway: ["mcp", "add", "--scope", "user", name, *gateway],
         removing=lambda name: ["mcp", "remove", "--scope", "user", name],
+        skills=lambda machine: machine.folder("GEMINI_CLI_HOME") / ".gemini" / "skills",
+    ),
+    "opencode": ChatClient(
+        "OpenCode",
+        file=_opencode,
+        format=_WITH_COMMENTS,
+        section="mcp",
+        next_step="Start a new chat: opencode. `opencode mcp list` shows the server.",
+        kind="local",
+        in_one=True,
+        elsewhere="servers",
+        skills=lambda machine: machine.folder("XDG_CONFIG_HOME", ".config") / "opencode" / "skills",
+    ),
+    "zed": ChatClient(
+        "Zed",
+        file=_zed,
+        format=_WITH_COMMENTS,
+        section="context_servers",
+        next_step="Open a new thread in Zed's agent panel; its settings show the server.",
+        skills=_in_home(".agents", "skills"),
+    ),
+    "copilot": ChatClient(
+        "Copilot CLI",
+        file=lambda machine: machine.folder("COPILOT_HOME", ".copilot") / "mcp-config.json",
+        format=_PLAIN,
+        section="mcpServers",
+        next_step="Start a new chat: copilot. In it, /mcp show shows the server.",
+        kind="local",
+        further={"tools": ["*"]},
+        skills=lambda machine: machine.folder("COPILOT_HOME", ".copilot") / "skills",
+    ),
+    "cline": ChatClient(
+        "Cline",
+        file=_cline,
+        format=_PLAIN,
+        section="mcpServers",
+        next_step="Open a new task in Cline; its MCP servers show it.",
+        skills=_in_home(".agents", "skills"),
+    ),
+    "jetbrains": ChatClient(
+        "JetBrains Junie",
+        file=_in_home(".junie", "mcp", "mcp.json"),
+        format=_PLAIN,
+        section="mcpServers",
+        next_step="Open a new task in Junie. AI Assistant has a list of its own in its settings: paste the same there.",
     ),
 }

@@ -6,14 +6,16 @@ from collections.abc import Iterator, Mapping
 from difflib import unified_diff
 from pathlib import Path
 from types import MappingProxyType
-from typing import Annotated, Final
+from typing import Annotated, Final, cast
 
 import typer
 
 from browser_service.cli import files, flags, output
 from browser_service.cli.install import removal
-from browser_service.cli.install.chat_clients import CLIENTS, ClientName
+from browser_service.cli.install import skill as skills
+from browser_service.cli.install.chat_clients import CLIENTS, ChatClient, ClientName
 from browser_service.cli.install.machine import Machine
+from browser_service.cli.install.pasting import PASTED, UNKNOWN
 from browser_service.cli.install.registration import Change, servers_of
 from browser_service.cli.options import new_app
 from shared.errors import ValidationFailed
@@ -41,27 +43,37 @@ def _valid_name(name: str) -> str:
     return name
 
 
-Client = Annotated[
-    ClientName | None, typer.Argument(metavar="CLIENT", help=f"One of {', '.join(CLIENTS)}.", show_default=False)
-]
+_NAMES: Final = f"{', '.join([*CLIENTS, *PASTED])}"
+Client = Annotated[str | None, typer.Argument(metavar="CLIENT", help=f"One of {_NAMES}.", show_default=False)]
 Name = Annotated[str, typer.Option(help="Name of the server in the client.", callback=_valid_name)]
+Skill = Annotated[
+    bool, typer.Option("--skill", help="Instead, the skill: how an agent works in this browser, also by commands.")
+]
 OnlyPrint = Annotated[bool, typer.Option("--print", help="Change nothing: print what would be written.")]
 
 
 @app.command()
 def install(
-    client: Client = None, *, name: Name = APP_NAME, only_print: OnlyPrint = False, as_json: flags.AsJson = False
+    client: Client = None,
+    *,
+    skill: Skill = False,
+    name: Name = APP_NAME,
+    only_print: OnlyPrint = False,
+    as_json: flags.AsJson = False,
 ) -> None:
     """Set this browser up in a chat client, by the client's own command or in its configuration.
 
     What else is configured there stays, and a copy of the file lies beside it. Without CLIENT: which clients are on
-    this machine, and which have it.
+    this machine, and which have it. With one that is not known: the lines to paste.
     """
     machine = Machine.here()
     if client is None:
         _list(machine, name, as_json=as_json)
         return
-    chat_client = CLIENTS[client]
+    chat_client = _known(client, name)
+    if skill:
+        _add_skill(chat_client, machine, only_print=only_print)
+        return
     change = Change(machine, chat_client, name, program(GATEWAY))
     if change.is_made(files.read(change.path)):
         output.say(f"{chat_client.title} has {name} already, and nothing changes ({change.path}).")
@@ -83,6 +95,7 @@ def install(
 def uninstall(
     client: Client = None,
     *,
+    skill: Annotated[bool, typer.Option("--skill", help="Instead, the skill that install --skill put there.")] = False,
     name: Name = APP_NAME,
     only_print: OnlyPrint = False,
     data: Annotated[
@@ -93,16 +106,61 @@ def uninstall(
 ) -> None:
     """Take this browser away from a chat client; or, with --data, everything that it has on this machine."""
     if (client is None) is not data:
-        raise typer.BadParameter(f"Say which client ({', '.join(CLIENTS)}), or --data for everything.")
+        raise typer.BadParameter(f"Say which client ({_NAMES}), or --data for everything.")
     machine = Machine.here()
     if client is None:
         removal.take_everything_away(machine, flags.settings(data_dir), only_print=only_print, asks=not yes)
         return
-    change = Change(machine, CLIENTS[client], name)
+    chat_client = _known(client)
+    if skill:
+        _remove_skill(chat_client, machine, only_print=only_print)
+        return
+    change = Change(machine, chat_client, name)
     if change.is_made(files.read(change.path)):
         output.say(f"{change.client.title} has no server {name}, and nothing changes ({change.path}).")
     elif _make(change, only_print=only_print):
         output.say(f"{change.client.title} has no server {name} any more. {change.client.next_step}")
+
+
+def _known(client: str, name: str = "") -> ChatClient:
+    """Return a client. For another one this says what to paste, or to take out if there is no name, and exits."""
+    if found := {**CLIENTS}.get(cast("ClientName", client)):
+        return found
+    where, lines = PASTED.get(client, UNKNOWN)
+    if client not in PASTED:
+        output.say(f"{client} is none of the clients that are known here ({_NAMES}).", to_stderr=True)
+    if name:
+        output.say(f"Nothing was changed. Paste this into {where}:", to_stderr=True)
+        output.say(lines(name, program(GATEWAY)))
+    else:
+        output.say(f"Nothing was changed. Take {APP_NAME} out of {where}.", to_stderr=True)
+    raise typer.Exit(1)
+
+
+def _add_skill(client: ChatClient, machine: Machine, *, only_print: bool) -> None:
+    path = skills.required_place(client, machine)
+    if files.read(path) == skills.text():
+        output.say(f"{client.title} has the skill already, and nothing changes ({path}).")
+        return
+    output.say(f"+++ {path}")
+    if only_print:
+        output.say(skills.text())
+        return
+    backup = skills.add(path)
+    output.say(f"{client.title} has the skill now, from the next chat on.")
+    if backup:
+        output.say(f"What was there is kept in {backup}")
+
+
+def _remove_skill(client: ChatClient, machine: Machine, *, only_print: bool) -> None:
+    path = skills.required_place(client, machine)
+    if files.read(path) is None:
+        output.say(f"{client.title} has no such skill, and nothing changes ({path}).")
+        return
+    output.say(f"--- {path}")
+    if not only_print:
+        skills.remove(path)
+        output.say(f"{client.title} has the skill no more.")
 
 
 def _list(machine: Machine, name: str, *, as_json: bool) -> None:

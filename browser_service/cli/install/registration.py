@@ -1,5 +1,6 @@
 """Adds a server to a chat client's configuration, or removes one."""
 
+import json
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -7,8 +8,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Final, NamedTuple
-
-from pydantic import JsonValue
 
 from browser_service.cli import files
 from browser_service.cli.install.chat_clients import ChatClient, Gateway
@@ -48,13 +47,21 @@ class Change:
 
     def servers(self, text: str | None) -> Json:
         """Return the servers in a file's text, by name. Raises ValidationFailed."""
+        client, group = self.client, self.client.elsewhere
         with self._explained():
-            return self.client.format.servers(text or "", self.client.section)
+            found = client.format.servers(text or "", client.section)
+        if isinstance(inner := found.get(group), dict) and "command" not in inner:
+            entry = json.dumps({self.name: dict(client.entry(self.gateway))} if self.gateway else {}, indent=2)
+            raise ValidationFailed(
+                f"{self.path} has its servers in {client.section!r}, {group!r}, and was left as it is.",
+                hint=f"Paste this there:\n{entry}" if self.gateway else f"Take {self.name} out there.",
+            )
+        return found
 
     def is_made(self, text: str | None) -> bool:
         """Return whether the text already has the change, however it is written. Raises ValidationFailed."""
         own = self.servers(text).get(self.name)
-        return starts(own, self.gateway) if self.gateway else own is None
+        return self.client.starts(own, self.gateway) if self.gateway else own is None
 
     def command(self) -> Sequence[str]:
         """Return the client's own command for the change; empty if it cannot be used here."""
@@ -125,10 +132,3 @@ class Change:
 def servers_of(client: ChatClient, machine: Machine) -> Json:
     """Return the servers in a client's configuration, by name. Raises ValidationFailed."""
     return Change(machine, client, "").servers(files.read(client.file(machine)))
-
-
-def starts(entry: JsonValue, gateway: Gateway) -> bool:
-    """Return whether an entry starts this gateway, however it is written."""
-    if not isinstance(entry, dict):
-        return False
-    return entry.get("command") == gateway[0] and entry.get("args", []) == list(gateway[1:])

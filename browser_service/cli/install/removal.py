@@ -14,9 +14,10 @@ import typer
 from filelock import FileLock, Timeout
 
 from browser_service.cli import files, output, service
+from browser_service.cli.install import skill
 from browser_service.cli.install.chat_clients import CLIENTS
 from browser_service.cli.install.machine import Machine
-from browser_service.cli.install.registration import Change, servers_of, starts
+from browser_service.cli.install.registration import Change, servers_of
 from browser_service.cli.running import service_of
 from browser_service.cli.service import Start, unit_for
 from browser_service.security.seal import NoKeyring, forget_key
@@ -93,7 +94,7 @@ def _things(machine: Machine, settings: Settings) -> Iterator[Thing]:
         except ValidationFailed as error:
             output.say(f"{error.message} If it has the server, remove that by hand.", to_stderr=True)
             continue
-        for name in [name for name, entry in own if name == APP_NAME or starts(entry, program(GATEWAY))]:
+        for name in [name for name, entry in own if name == APP_NAME or client.starts(entry, program(GATEWAY))]:
             yield Thing(f"the server {name} of {client.title}", partial(_remove_server, Change(machine, client, name)))
 
 
@@ -124,6 +125,7 @@ def _remove_server(server: Change) -> None:
 def _others(machine: Machine) -> list[Path]:
     """Return the files outside of the data directory."""
     found = [files.backup_of(client.file(machine)) for client in CLIENTS.values()]
+    found += [path.parent for client in CLIENTS.values() if (path := skill.place(client, machine))]
     if config_place.VARIABLE not in machine.environment:
         found += [config_place.path(), config_file.broken(config_place.path())]
     return [*(path for path in found if path.exists()), *_sockets(machine)]

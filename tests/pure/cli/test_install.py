@@ -6,11 +6,13 @@ import shlex
 import stat
 import tomllib
 from pathlib import Path
-from typing import get_args
+from typing import cast, get_args
 
 import pytest
+import yaml
 
 from browser_service.cli.files import backup_of
+from browser_service.cli.install import skill
 from browser_service.cli.install.chat_clients import CLIENTS, ClientName
 from browser_service.cli.install.machine import Machine
 from browser_service.host.sessions.errors import setup_hint, start_timeout
@@ -61,9 +63,14 @@ def test_a_client_without_a_configuration_gets_one_that_starts_this_installation
     path = CLIENTS[key].file(home.machine)
     said = home.succeed("install", key)
     server = content(key, path)[CLIENTS[key].section][NAME]
-    assert (server["command"], server["args"]) == (program(GATEWAY)[0], [])
-    assert Path(str(server["command"])).is_absolute()
-    assert Path(str(server["command"])).is_file()
+    words = (
+        server["command"]
+        if isinstance(server["command"], list)
+        else [server["command"], *cast("list[str]", server["args"])]
+    )
+    assert words == [*program(GATEWAY)]
+    assert Path(words[0]).is_absolute()
+    assert Path(words[0]).is_file()
     assert ("+++ " + str(path) in said, CLIENTS[key].next_step in said) == (True, True)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
@@ -127,7 +134,7 @@ def test_print_changes_nothing(home: Home, key: ClientName) -> None:
     assert [*path.parent.iterdir()] == [path]
 
 
-@pytest.mark.parametrize("key", ["cursor", "vscode", "windsurf", "gemini"])
+@pytest.mark.parametrize("key", ["cursor", "vscode", "windsurf", "gemini", "opencode", "zed"])
 def test_comments_and_trailing_commas_stay(home: Home, key: ClientName) -> None:
     path, before = prepare(home, key, {"JSON": WITH_COMMENTS})
     home.succeed("install", key)
@@ -235,6 +242,46 @@ def test_who_says_neither_client_nor_data_is_told_what_there_is(home: Home) -> N
     assert "claude-code" in home.run("install", "claude").output
 
 
+def test_a_client_that_is_not_edited_gets_the_lines_to_paste(home: Home) -> None:
+    goose = home.run("install", "goose")
+    assert (goose.exit_code, "goose/config.yaml" in goose.stderr) == (1, True)
+    assert yaml.safe_load(goose.stdout)["extensions"][NAME]["cmd"] == program(GATEWAY)[0]
+    other = home.run("install", "nimbus", "--name", "work")
+    assert (other.exit_code, "nimbus is none of the clients" in other.stderr) == (1, True)
+    assert json.loads(other.stdout) == {"mcpServers": {"work": {"command": program(GATEWAY)[0], "args": []}}}
+    assert "Take browse-together out" in home.run("uninstall", "nimbus").stderr
+
+
+def test_servers_in_the_form_of_another_version_are_left_with_what_to_paste(home: Home) -> None:
+    path, before = prepare(home, "opencode", {"JSON": '{"SECTION": {"servers": {"github": {"command": ["gh"]}}}}'})
+    refused = home.run("install", "opencode")
+    pasted = json.loads(refused.stderr.partition("Paste this there:")[2])
+    assert (refused.exit_code, pasted[NAME]["command"]) == (1, [*program(GATEWAY)])
+    assert path.read_text(encoding="utf-8") == before
+
+
+@pytest.mark.parametrize("key", [key for key in CLIENTS if CLIENTS[key].skills])
+def test_the_skill_is_put_where_a_client_reads_it_and_taken_away(home: Home, key: ClientName) -> None:
+    path = skill.place(CLIENTS[key], home.machine)
+    assert path is not None
+    assert "name: browse-together" in home.succeed("install", key, "--skill", "--print")
+    assert not path.exists()
+    home.succeed("install", "--skill", key)
+    assert path.read_text(encoding="utf-8") == skill.text()
+    assert "nothing changes" in home.succeed("install", "--skill", key)
+    path.write_text("mine", encoding="utf-8")
+    assert str(backup_of(path)) in home.succeed("install", "--skill", key)
+    backup_of(path).unlink()
+    home.succeed("uninstall", key, "--skill")
+    assert not path.parent.exists()
+    assert "nothing changes" in home.succeed("uninstall", key, "--skill")
+
+
+def test_a_client_without_skills_is_told_which_file_to_upload(home: Home) -> None:
+    refused = home.run("install", "claude-desktop", "--skill")
+    assert (refused.exit_code, str(skill.SOURCE) in refused.stderr) == (1, True)
+
+
 def test_each_platform_has_its_places(tmp_path: Path) -> None:
     mac = Machine("darwin", tmp_path, {})
     windows = Machine("win32", tmp_path, {"APPDATA": str(tmp_path / "Roaming")})
@@ -253,6 +300,14 @@ def test_each_platform_has_its_places(tmp_path: Path) -> None:
     assert (found["linux", "claude-code"], found["win32", "claude-code"]) == ("cc/.claude.json", ".claude.json")
     assert {found[platform, "cursor"] for platform in ("darwin", "win32", "linux")} == {".cursor/mcp.json"}
     assert found["linux", "windsurf"] == ".codeium/windsurf/mcp_config.json"
+    assert found["linux", "opencode"] == ".config/opencode/opencode.json"
+    assert (found["darwin", "zed"], found["win32", "zed"]) == (".config/zed/settings.json", "Roaming/Zed/settings.json")
+    assert found["linux", "copilot"] == ".copilot/mcp-config.json"
+    assert found["linux", "cline"] == ".cline/data/settings/cline_mcp_settings.json"
+    assert found["win32", "jetbrains"] == ".junie/mcp/mcp.json"
+    extension = tmp_path / ".config/Code/User/globalStorage/saoudrizwan.claude-dev"
+    extension.mkdir(parents=True)
+    assert CLIENTS["cline"].file(linux) == extension / "settings/cline_mcp_settings.json"
     assert found["win32", "gemini"] == ".gemini/settings.json"
     packaged = tmp_path / "AppData/Local/Packages/Claude_abc/LocalCache/Roaming/Claude"
     packaged.mkdir(parents=True)

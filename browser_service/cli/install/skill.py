@@ -1,0 +1,47 @@
+"""Copies the skill, which tells an agent how to work in this browser, into a client's folder of skills."""
+
+from pathlib import Path
+from typing import Final
+
+from browser_service.cli import files
+from browser_service.cli.install.chat_clients import ChatClient
+from browser_service.cli.install.machine import Machine
+from shared.errors import ValidationFailed
+from shared.wire import APP_NAME
+
+SOURCE: Final = Path(__file__).parents[3] / "skills" / APP_NAME / "SKILL.md"
+
+
+def place(client: ChatClient, machine: Machine) -> Path | None:
+    """Return where a client reads the skill; None if it has no folder of skills."""
+    return client.skills(machine) / APP_NAME / SOURCE.name if client.skills else None
+
+
+def required_place(client: ChatClient, machine: Machine) -> Path:
+    """Return where a client reads the skill. Raises ValidationFailed if it has no folder of skills."""
+    if path := place(client, machine):
+        return path
+    raise ValidationFailed(
+        f"{client.title} has no folder of skills on this machine.", hint=f"Upload this file in its settings: {SOURCE}"
+    )
+
+
+def text() -> str:
+    return SOURCE.read_text(encoding="utf-8")
+
+
+def remove(path: Path) -> None:
+    """Remove the skill, and its folder if nothing else is there."""
+    path.unlink()
+    if not any(path.parent.iterdir()):
+        path.parent.rmdir()
+
+
+def add(path: Path) -> Path | None:
+    """Write the skill. Returns where a text that was changed by hand, or is of another version, is kept."""
+    before = files.read(path)
+    backup = files.backup_of(path) if before is not None else None
+    if backup and before is not None:
+        files.replace(backup, files.read(backup), before)
+    files.replace(path, before, text())
+    return backup
