@@ -12,7 +12,7 @@ import psutil
 from browser_service.host.sessions.attachment import Attachment
 from browser_service.host.sessions.launcher import Launcher
 from browser_service.host.sessions.options import LaunchOptions
-from browser_service.host.sessions.user_browsers import Listening
+from browser_service.host.sessions.user_browsers import Listening, at_start
 from browser_service.settings import Settings
 from client import environment
 from shared.attached import AttachTarget
@@ -67,7 +67,8 @@ async def _look(options: LaunchOptions, target: AttachTarget) -> Check:
 
 
 def _found(browser: Listening) -> str:
-    return f"{browser.title} runs, and {'asks its person who may' if browser.asks else 'lets everybody'} attach to it"
+    who = "asks its person who may" if browser.asks else "lets everybody"
+    return f"{at_start(browser.title)} runs, and {who} attach to it"
 
 
 async def _with_sandbox(options: LaunchOptions, started: Check) -> list[Check]:

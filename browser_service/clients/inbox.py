@@ -108,10 +108,14 @@ class HumanInbox:
         log.info("request to a person", request=request_id, kind=page.person.kind, state=resolution.state, by=by)
         return {"requestId": request_id, "state": resolution.state}
 
+    def all_asking_for_tabs(self) -> list[PageState]:
+        """Return the pages that stand for the tabs of open requests."""
+        return [page for page in self.directory.pages_now() if page.person is not None and page.person.kind == "tab"]
+
     def asking_for_tab(self, request_id: str) -> PageState:
         """Return the page that stands for the tab of an open request. Raises RequestNotFound."""
-        for page in self.directory.pages_now():
-            if page.person is not None and page.person.request_id == request_id and page.person.kind == "tab":
+        for page in self.all_asking_for_tabs():
+            if page.person is not None and page.person.request_id == request_id:
                 return page
         raise RequestNotFound(f"No agent asks for a tab by {request_id!r} now.", hint=f"{APP_NAME} requests")
 

@@ -220,7 +220,8 @@ class SessionLifecycle:
                     hint=f"Close it: {next_call('close_page', page_id=ATTACHED_SESSION)}.",
                 )
             login = self._shared_login(None)
-            record = login.model_copy(update={"session_id": ATTACHED_SESSION, "user_id": ATTACHED_SESSION})
+            own = {"session_id": ATTACHED_SESSION, "user_id": ATTACHED_SESSION, "name": "the user's own browser"}
+            record = login.model_copy(update=own)
             record.attached_to = target
             self._sessions.add(record)
             await self.vault.begin(record, {})

@@ -97,12 +97,23 @@ class Attached:
         elif share.label and share.client_id is None:
             client = self.clients.find(share.label, besides="")
             share = share.model_copy(update={"client_id": client.client_id, "label": client.label})
-        page = await self.browser.share_tab(share)
+        page = await self.browser.share_tab(self._as_answer(share))
         await self.requests.on_answered()
         access = share.access if share.client_id is None else "private"
         self._note(by, {"action": "share_page", "pageId": page.page_id, "access": access}, page)
         log.info("a person shared a tab", page=page.page_id, access=access, by=by.label)
         return page
+
+    def _as_answer(self, share: TabShare) -> TabShare:
+        """Return the share as the answer to the one request for a tab that it meets, if a person did not say so."""
+        asked = [
+            page.person
+            for page in self.requests.all_asking_for_tabs()
+            if page.person is not None and share.client_id in {None, page.asker_id}
+        ]
+        if share.request_id is not None or len(asked) != 1:
+            return share
+        return share.model_copy(update={"request_id": asked[0].request_id})
 
     async def unshare(self, tab_id: str, by: Identity) -> None:
         for page in await self.browser.unshare_tab(tab_id):

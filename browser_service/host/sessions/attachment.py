@@ -20,7 +20,7 @@ from browser_service.host.sessions.errors import attach_failed
 from browser_service.host.sessions.options import LaunchOptions
 from browser_service.host.sessions.pool import new_id
 from browser_service.host.sessions.processes import WatchedProcess, end_all
-from browser_service.host.sessions.user_browsers import Listening, asks_person, find, title_of
+from browser_service.host.sessions.user_browsers import Listening, asks_person, at_start, find, title_of
 from shared.attached import AttachmentState, AttachTarget
 from shared.errors import BrowseError, BrowserLaunchFailed
 from shared.installation import command
@@ -81,11 +81,12 @@ class Attachment:
         """Say how the connection ended; "" if it has not."""
         if self._context is None or self.runs:
             return ""
-        return "Playwright's driver ended" if self._driver and not self._driver.runs else f"{self._title} ended"
+        died = self._driver is not None and not self._driver.runs
+        return "Playwright's driver ended" if died else f"{at_start(self._title)} ended"
 
     @property
     def _title(self) -> str:
-        return title_of(self.target) if self.target is not None else "The user's browser"
+        return title_of(self.target) if self.target is not None else "the user's browser"
 
     @property
     def _state(self) -> Literal["off", "asking", "attached", "refused", "gone"]:
@@ -100,10 +101,10 @@ class Attachment:
         state, title = self._state, self._title
         again = command("attach", *(self.target.arguments if self.target is not None else ("chrome",)))
         ended = self.end_reason()
-        gone = self._problem or (f"{ended}." if ended else f"{title} is not attached to now.")
+        gone = self._problem or (f"{ended}." if ended else f"{at_start(title)} is not attached to now.")
         words, next_step = {
             "off": ("No browser of yours is attached to.", again),
-            "asking": (f"{title} asks you to allow it.", "Press Allow there."),
+            "asking": (f"{at_start(title)} asks you to allow it.", "Press Allow there."),
             "attached": (f"Attached to {title}.", ""),
             "refused": (
                 f"You did not allow agents into {title}, and are not asked again until you attach anew:",
@@ -138,7 +139,7 @@ class Attachment:
             await asyncio.wait({attaching}, timeout=_WAITS_S)
         if not attaching.done():
             raise BrowserLaunchFailed(
-                f"{self._title} asks the user to allow it, and nobody has answered for {_WAITS_S:.0f} s.",
+                f"{at_start(self._title)} asks the user to allow it, and nobody has answered for {_WAITS_S:.0f} s.",
                 hint="The user presses Allow in that browser's window; then repeat the call.",
             )
         return attaching.result()
@@ -192,6 +193,7 @@ class Attachment:
             await self._leave()
             raise
         self.browser_id, self._context = new_id(), browser.contexts[0]
+        self._asked_at = None  # who allowed it may be asked again, as after `detach`
         return self._context
 
     async def look(self) -> Listening:
@@ -226,7 +228,7 @@ class Attachment:
                 raise self._refusal() from error
             if found.asks:
                 raise BrowserLaunchFailed(
-                    f"{found.title} ended before it was allowed.", hint="Start it, then repeat this."
+                    f"{at_start(found.title)} ended before it was allowed.", hint="Start it, then repeat this."
                 ) from error
             raise attach_failed(error, found.url) from error
         finally:
@@ -259,7 +261,7 @@ class Attachment:
         ago = self._clock() - self._asked_at if self._asked_at is not None else _ASKS_EVERY_S
         if found.asks and ago < _ASKS_EVERY_S:
             raise BrowserLaunchFailed(
-                f"{found.title} asked its user {ago:.0f} s ago, and is made to ask once a minute at most.",
+                f"{at_start(found.title)} asked its user {ago:.0f} s ago, and is made to ask once a minute at most.",
                 hint=f"Repeat this in {_ASKS_EVERY_S - ago:.0f} s.",
             )
 

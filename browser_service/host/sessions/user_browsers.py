@@ -87,10 +87,15 @@ class Listening(NamedTuple):
 
 
 def title_of(target: AttachTarget) -> str:
-    """Return what people call the browser."""
+    """Return what people call the browser, within a sentence."""
     if target.profile_dir:
-        return f"The browser with the profile {target.profile_dir}"
-    return BROWSERS[target.browser].title if target.browser in BROWSERS else "The browser at BROWSE_CDP_URL"
+        return f"the browser with the profile {target.profile_dir}"
+    return BROWSERS[target.browser].title if target.browser in BROWSERS else "the browser at BROWSE_CDP_URL"
+
+
+def at_start(title: str) -> str:
+    """Return a browser's title as a sentence begins with it."""
+    return title[:1].upper() + title[1:]
 
 
 def user_data_dirs(
@@ -154,7 +159,7 @@ async def asks_person(host: str, port: int, path: str, title: str) -> bool:
             status, head, body = await _ask(host, port)
     except ConnectionRefusedError:
         raise BrowserLaunchFailed(
-            f"{title} does not run any more: nobody listens at port {port}, where it last did.",
+            f"{at_start(title)} does not run any more: nobody listens at port {port}, where it last did.",
             hint=f"Start it. {_repeat()}",
         ) from None
     except (OSError, TimeoutError, ValueError, IndexError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
@@ -185,7 +190,7 @@ async def _ask(host: str, port: int) -> tuple[int, str, bytes]:
 def _never_used(target: AttachTarget) -> BrowserLaunchFailed:
     places = ", ".join(map(str, user_data_dirs(target.browser))) if target.browser else ""
     return BrowserLaunchFailed(
-        f"{title_of(target)} was never used by this account: there is no {places}.",
+        f"{at_start(title_of(target))} was never used by this account: there is no {places}.",
         hint=f"Name another ({', '.join(BROWSERS)}), or its user data directory, which chrome://version shows as the "
         f"profile path's parent: {command('attach', '--profile-dir', 'DIR')}",
     )

@@ -36,7 +36,7 @@ async def test_a_person_attaches_allows_it_in_the_browser_and_takes_it_back(
         terminal.end()
 
 
-def test_doctor_looks_for_it_without_asking(tmp_path: Path, chrome: PersonsChrome) -> None:
+async def test_doctor_looks_for_it_without_asking(tmp_path: Path, chrome: PersonsChrome) -> None:
     terminal = Terminal(tmp_path / "data")
     found = terminal.run("doctor", "--attach", str(chrome.directory)).out
     assert "asks its person who may attach to it" in found

@@ -91,7 +91,7 @@ async def test_a_person_may_decline_and_an_agent_may_withdraw_and_both_leave_not
         assert (wrong["code"], wrong["details"]["context"]["field"]) == ("VALIDATION_ERROR", "pageId")
 
 
-async def test_a_request_for_a_tab_outlives_a_restart_of_the_service(
+async def test_a_request_for_a_tab_outlives_a_restart_of_the_service_and_any_share_of_a_tab_answers_it(
     persons: Persons, site: Site, tmp_path: Path
 ) -> None:
     await persons.open(site.page("/invoice", "Invoice"))
@@ -106,8 +106,7 @@ async def test_a_request_for_a_tab_outlives_a_restart_of_the_service(
         ana = Ana(service, cli)
         waiting = asyncio.create_task(agent.reply("request_human", pageId="tab", requestId=asked["requestId"]))
         await become(lambda: service.session().live)
-        share = {"tabId": await ana.tab_at(site.url("/invoice")), "requestId": asked["requestId"]}
-        await ana.post(wire.TABS_SHARE, **share)
+        await ana.post(wire.TABS_SHARE, tabId=await ana.tab_at(site.url("/invoice")))  # without its id
         assert (await waiting).json()["page"]["url"] == site.url("/invoice")
         assert await persons.tabs() == before
 
