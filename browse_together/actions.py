@@ -646,6 +646,28 @@ class PageActions(Calling):
         """
         return self._call("wait", Result, duration=duration, **common)
 
+    def expect(
+        self, selector: str | None = None, *, url: str | None = None, request: str | None = None,
+        to: Literal["visible", "hidden", "attached", "detached", "enabled", "disabled", "checked", "unchecked", "text", "value", "count"] | None = None,
+        value: str | int | None = None, status: str | None = None, frame: str | None = None, **common: Unpack[OfPage],
+    ) -> Result:
+        """Check an element, the page's URL or a request, as soon as it is so; if it never is, the error has what is
+        there. A request counts from your own last act on the page. Of several elements, the first visible one is
+        checked.
+
+        selector: Ref (e12), CSS or role=...
+        url: The page is at a URL that matches.
+        request: The page has sent one, such as `POST /api/orders`: method, if any, and URL glob.
+        to: What the element must be or have; text: anywhere in it. Default: visible.
+        value: The text, the field's value or the count.
+        status: The request's answer: 201, 2xx.
+        frame: Selector of its iframe.
+        """
+        return self._call(
+            "expect", Result, selector=selector, url=url, request=request, to=to, value=value, status=status,
+            frame=frame, **common,
+        )
+
     def content(
         self, selector: str | None = None, *, query: str | None = None, section: str | None = None,
         format: Literal["html", "markdown", "text"] | None = None, frame: str | None = None, unseen: bool | None = None,
@@ -2364,6 +2386,28 @@ class AsyncPageActions(AsyncCalling):
         duration: Milliseconds.
         """
         return await self._call("wait", Result, duration=duration, **common)
+
+    async def expect(
+        self, selector: str | None = None, *, url: str | None = None, request: str | None = None,
+        to: Literal["visible", "hidden", "attached", "detached", "enabled", "disabled", "checked", "unchecked", "text", "value", "count"] | None = None,
+        value: str | int | None = None, status: str | None = None, frame: str | None = None, **common: Unpack[OfPage],
+    ) -> Result:
+        """Check an element, the page's URL or a request, as soon as it is so; if it never is, the error has what is
+        there. A request counts from your own last act on the page. Of several elements, the first visible one is
+        checked.
+
+        selector: Ref (e12), CSS or role=...
+        url: The page is at a URL that matches.
+        request: The page has sent one, such as `POST /api/orders`: method, if any, and URL glob.
+        to: What the element must be or have; text: anywhere in it. Default: visible.
+        value: The text, the field's value or the count.
+        status: The request's answer: 201, 2xx.
+        frame: Selector of its iframe.
+        """
+        return await self._call(
+            "expect", Result, selector=selector, url=url, request=request, to=to, value=value, status=status,
+            frame=frame, **common,
+        )
 
     async def content(
         self, selector: str | None = None, *, query: str | None = None, section: str | None = None,

@@ -4,11 +4,11 @@ from browse_together.refusals import BrowseError, Busy
 
 __all__ = [
     "BrowseError", "InvalidRequest", "ValidationFailed", "InvalidSelector", "ElementNotFound", "ElementNotInteractable",
-    "ElementGone", "AmbiguousSelector", "PageRequired", "PageNotFound", "PageOwned", "WorkOwned", "StaleRevision",
-    "DialogOpen", "AffectsOthers", "CannotUndo", "FlowStopped", "HumanInControl", "LoginRequired", "SessionNotFound",
-    "SessionExpired", "Cancelled", "Unauthorized", "Forbidden", "RateLimited", "InternalError", "BrowserLaunchFailed",
-    "BrowserCrashed", "NavigationFailed", "TimedOut", "NetworkError", "ScriptExecutionFailed", "ResourceExhausted",
-    "ServiceUnavailable", "UnknownOutcome",
+    "ElementGone", "NotAsExpected", "AmbiguousSelector", "PageRequired", "PageNotFound", "PageOwned", "WorkOwned",
+    "StaleRevision", "DialogOpen", "AffectsOthers", "CannotUndo", "FlowStopped", "HumanInControl", "LoginRequired",
+    "SessionNotFound", "SessionExpired", "Cancelled", "Unauthorized", "Forbidden", "RateLimited", "InternalError",
+    "BrowserLaunchFailed", "BrowserCrashed", "NavigationFailed", "TimedOut", "NetworkError", "ScriptExecutionFailed",
+    "ResourceExhausted", "ServiceUnavailable", "UnknownOutcome",
 ]
 
 
@@ -46,6 +46,12 @@ class ElementGone(BrowseError):
     """Raised when a ref names an element that is no longer in its document."""
 
     code = "ELEMENT_GONE"
+
+
+class NotAsExpected(BrowseError):
+    """Raised when what `expect` checks did not come true within the timeout."""
+
+    code = "NOT_AS_EXPECTED"
 
 
 class AmbiguousSelector(BrowseError):

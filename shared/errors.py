@@ -21,6 +21,7 @@ BrowseError
 │   ├── ElementNotInteractable    ELEMENT_NOT_INTERACTABLE  409
 │   │   └── WithoutEffect                                   409
 │   ├── ElementGone               ELEMENT_GONE              410
+│   ├── NotAsExpected             NOT_AS_EXPECTED           409
 │   ├── AmbiguousSelector         AMBIGUOUS_SELECTOR        409
 │   ├── PageRequired              PAGE_REQUIRED             400
 │   │   └── NoBrowser                                       400
@@ -254,6 +255,14 @@ class ElementGone(BrowseError):
     status = 410
     nothing_happened = True
     hint = f"The page changed since that snapshot. Take a new one: {next_call('snapshot')}."
+
+
+class NotAsExpected(BrowseError):
+    """Raised when what `expect` checks did not come true within the timeout."""
+
+    status = 409
+    nothing_happened = True
+    hint = f"See what is there: {next_call('snapshot')}."
 
 
 class AmbiguousSelector(BrowseError):

@@ -112,6 +112,7 @@ _EXTRA_SAMPLES: Final[Mapping[str, dict[str, JsonValue]]] = MappingProxyType(
     {
         "select_option": {"label": "Germany"},
         "find": {"text": "Kettle"},
+        "expect": {"selector": ".total", "to": "text", "value": "12.50"},
         "drop": {"data": {"text/plain": "Ana"}},
         "call_tool": {"name": "hover", "arguments": {"selector": 'role=button[name="Buy"]'}},
     }

@@ -1,10 +1,10 @@
-"""Waiting for time to pass or for an element, beside the turns of the page."""
+"""Waiting for time to pass, for an element, or for what a caller expects, beside the turns of the page."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal, Self
 
-from pydantic import AliasChoices, Field
+from pydantic import AliasChoices, Field, model_validator
 
-from shared.actions.arguments import Selector, WaitUntil
+from shared.actions.arguments import LONG_TEXT, Selector, WaitUntil
 from shared.actions.base import PageAction, WaitingAction
 from shared.actions.traits import Lane
 
@@ -78,3 +78,50 @@ class Wait(PageAction):
     @property
     def wakes_page(self) -> bool:
         return False
+
+
+_COMPARED: Final = frozenset({"text", "value", "count"})
+"""What needs a `value` to be compared with."""
+_REQUEST: Final = r"^([A-Z]+ +)?\S+$"
+
+
+class Expect(WaitingAction):
+    """Check an element, the page's URL or a request, as soon as it is so; if it never is, the error has what is there.
+
+    A request counts from your own last act on the page. Of several elements, the first visible one is checked."""
+
+    everyday = ("selector", "to", "value", "url", "request")
+    text_key = "observed"
+
+    selector: Selector | None = Field(default=None, description="Ref (e12), CSS or role=...")
+    pattern: UrlGlob | None = Field(default=None, alias="url", description="The page is at a URL that matches.")
+    request: Annotated[str, Field(min_length=1, max_length=2_000, pattern=_REQUEST)] | None = Field(
+        default=None, description="The page has sent one, such as `POST /api/orders`: method, if any, and URL glob."
+    )
+    to: Literal[
+        "visible", "hidden", "attached", "detached", "enabled", "disabled", "checked", "unchecked", "text", "value",
+        "count",
+    ] = Field(default="visible", description="What the element must be or have; text: anywhere in it.")  # fmt: skip
+    value: Annotated[str, Field(max_length=LONG_TEXT)] | int | None = Field(
+        default=None, description="The text, the field's value or the count."
+    )
+    status: Annotated[str, Field(pattern=r"^([1-5][0-9][0-9]|[1-5]xx)$")] | None = Field(
+        default=None, description="The request's answer: 201, 2xx."
+    )
+    frame: Selector | None = Field(default=None, description="Selector of its iframe.")
+    timeout: int = Field(default=5_000, ge=1, le=120_000, description="Milliseconds to wait at most.")
+
+    @model_validator(mode="after")
+    def _is_one_check(self) -> Self:
+        if sum(each is not None for each in (self.selector, self.pattern, self.request)) != 1:
+            raise ValueError("give one of selector, url and request: each call checks one thing")
+        if self.selector is None and self.model_fields_set & {"to", "value", "frame"}:
+            raise ValueError("to, value and frame are of an element: give its selector")
+        if self.status is not None and self.request is None:
+            raise ValueError("status is of a request: give request")
+        if (self.to in _COMPARED) != (self.value is not None):
+            needs = f'"to": "{self.to}" needs value' if self.to in _COMPARED else "value is for to: text, value, count"
+            raise ValueError(needs)
+        if self.to == "count" and not isinstance(self.value, int):
+            raise ValueError('value is a number with "to": "count"')
+        return self

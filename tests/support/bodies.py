@@ -8,6 +8,7 @@ from tests.support.json import AnyJson
 
 SELECTOR = "#b"
 _MEANT: dict[str, dict[str, AnyJson]] = {
+    "expect": {"selector": "#a"},
     "goto": {"url": "about:blank"},
     "open_page": {"url": "about:blank"},
     "block_requests": {"patterns": ["*"]},

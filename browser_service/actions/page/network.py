@@ -91,7 +91,7 @@ async def wait_for_response(page: BrowserPage, action: network.WaitForResponse) 
     matches = _matcher(action, action.pattern, _view(page, action))
 
     def holds(sent: RequestRecord) -> bool:
-        return sent.response is not None and matches(sent) and _has_status(sent, action.status)
+        return sent.response is not None and matches(sent) and sent.has_status(action.status)
 
     return await _wait_for(page, action, holds, whole=action.include_bodies)
 
@@ -168,16 +168,7 @@ def _matching_requests(
     sent: list[RequestRecord], action: network.GetNetworkLog, view: RequestView
 ) -> list[RequestRecord]:
     matches = _matcher(action, action.pattern, view)
-    return [each for each in sent if matches(each) and _has_status(each, action.status)]
-
-
-def _has_status(sent: RequestRecord, expected: str | None) -> bool:
-    if expected is None:
-        return True
-    if sent.response is None:
-        return expected == ("failed" if sent.failure else "pending")
-    status = str(sent.response.status)
-    return status[0] == expected[0] if expected.endswith("xx") else status == expected
+    return [each for each in sent if matches(each) and each.has_status(action.status)]
 
 
 async def _record(sent: RequestRecord, action: network.LogDetails, view: RequestView) -> Json:

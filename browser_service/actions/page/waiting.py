@@ -1,8 +1,8 @@
-"""Waits for time to pass, for an element, or for a URL."""
+"""Waits for time to pass, for an element, for a URL, or for what a caller expects."""
 
 import asyncio
 
-from browser_service.actions.support import drawn_text
+from browser_service.actions.support import drawn_text, expectations
 from browser_service.host.elements.locators import is_ref
 from browser_service.host.network.patterns import UrlPattern
 from browser_service.host.pages.handle import BrowserPage
@@ -49,6 +49,10 @@ async def wait_for_url(page: BrowserPage, action: waiting.WaitForUrl) -> Json:
 async def wait_for_load(page: BrowserPage, action: waiting.WaitForLoad) -> Json:
     await page.playwright.wait_for_load_state(action.state, timeout=action.timeout)
     return {"url": page.url, "observed": f"{page.url} has reached {action.state}"}
+
+
+async def expect(page: BrowserPage, action: waiting.Expect) -> Json:
+    return {"observed": await expectations.met(page, action)}
 
 
 async def _loaded(page: BrowserPage, action: waiting.WaitForNavigation) -> None:

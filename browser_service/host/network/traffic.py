@@ -96,6 +96,15 @@ class RequestRecord:
             return str(self.response.status)
         return self.failure or "pending"
 
+    def has_status(self, expected: str | None) -> bool:
+        """Return whether it has this status, such as `404`, `2xx`, `pending` or `failed`; any, if None."""
+        if expected is None:
+            return True
+        if self.response is None:
+            return expected == ("failed" if self.failure else "pending")
+        status = str(self.response.status)
+        return status[0] == expected[0] if expected.endswith("xx") else status == expected
+
     def known_to(self, client_id: str) -> bool:
         return self.private_to in {"", client_id}
 

@@ -122,6 +122,7 @@ class BrowserPage:
         """Note that the client begins an act on the page."""
         self.looks.state_after_act = None
         self.record.last_act = (self.call.client_id, self.record.navigations)
+        self.record.requests_before_act = self.settings.network.traffic.count
         if self.current.tab is not None:
             self.current.tab.acted_on = True
 

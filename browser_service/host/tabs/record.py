@@ -119,6 +119,8 @@ class PageRecord:
     navigations: int = 0
     last_act: tuple[str, int] = ("", 0)
     """The client that acted last, and the number of navigations before."""
+    requests_before_act: int = 0
+    """The number of the last request before that act."""
     emit: Emit = lambda _: None
     clock: Clock = time.monotonic
     used_at: float = field(init=False)

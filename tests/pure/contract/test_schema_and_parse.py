@@ -26,7 +26,7 @@ WORDS = st.text(string.ascii_letters + string.digits, min_size=1, max_size=20).f
 )
 """Words that may also name a file; Windows' device names, which no schema forbids, have their own test."""
 
-ALSO_NEEDED = {"select_option": "value", "find": "text"}
+ALSO_NEEDED = {"select_option": "value", "find": "text", "expect": "selector"}
 """One of several arguments, which a schema without `anyOf` at its root cannot ask for."""
 
 EXCLUSIVE = {
@@ -34,6 +34,7 @@ EXCLUSIVE = {
         *(("query", "section"), ("query", "format"), ("section", "format")),
         *((other, "unseen") for other in ("query", "section", "format")),
     ),
+    "expect": tuple(("selector", other) for other in ("url", "request", "status", "to", "value")),
     "find": (("queries", "text"), ("queries", "role"), ("queries", "name")),
     "screenshot": (("selector", "clip"), ("selector", "fullPage"), ("type", "omitBackground")),
     "get_screenshot_as_base64": (("selector", "clip"), ("selector", "fullPage"), ("type", "omitBackground")),
