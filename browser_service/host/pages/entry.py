@@ -7,7 +7,7 @@ from typing import Final
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Page
 
-from browser_service.host.background import Background, within
+from browser_service.host.background import Background, bounded, within
 from browser_service.host.calls import CallRun, RunningCalls
 from browser_service.host.elements.filled_fields import FilledFields
 from browser_service.host.elements.ties import cut, listen
@@ -161,7 +161,7 @@ class PageEntry:
             await self._listener.guard(tab)
             record.target_id = tab.target_id
             if self.session.attached:
-                await tab.draw_behind()
+                self._background.spawn(bounded(tab.draw_behind()))
             came_by_itself = record.opener_id is not None or record.of_person
             backfills = record.opener_id is not None or (record.of_person and not record.lent)  # it shares no past
             await self.settings.attach(tab, came_by_itself=backfills)

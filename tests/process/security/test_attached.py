@@ -1,11 +1,12 @@
 """Tests that in a browser that is attached to agents neither go, nor paste, nor close what they may not."""
 
+import asyncio
 from pathlib import Path
 
 import pytest
 
 from browser_service.host.tabs import tab
-from tests.support.listening import become
+from tests.support.listening import PATIENCE_S, become
 from tests.support.persons import Persons
 from tests.support.service import Agent
 from tests.support.sharing import StartService
@@ -18,8 +19,11 @@ FORM = "<input id=a><button>b</button>"
 
 async def their_page(agent: Agent, url: str) -> str:
     """Return what agents call the person's tab that shows an address."""
-    people = (await agent.call("list_pages"))["people"]
-    return next(str(page["pageId"]) for page in people if page["url"] == url)
+    async with asyncio.timeout(PATIENCE_S):
+        while True:  # a tab that was just opened comes a moment later
+            for page in (await agent.call("list_pages"))["people"]:
+                if page["url"] == url:
+                    return str(page["pageId"])
 
 
 async def test_no_page_reaches_the_port_by_which_the_browser_is_driven(
