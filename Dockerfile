@@ -7,6 +7,11 @@ RUN apt-get update \
     && apt-get install -y --no-install-recommends chromium libatomic1 fonts-liberation fonts-noto-core fonts-noto-color-emoji fonts-wqy-microhei \
     && rm -rf /var/lib/apt/lists/*
 
+LABEL org.opencontainers.image.title="browse-together" \
+      org.opencontainers.image.description="One logged-in browser, shared safely by many agents." \
+      org.opencontainers.image.version="0.1.0" \
+      org.opencontainers.image.licenses="MIT"
+
 WORKDIR /app
 COPY pyproject.toml constraints.txt README.md LICENSE ./
 COPY browse_together ./browse_together

@@ -78,7 +78,7 @@ docs-site: setup ## Build the pages of docs/ as a site, in build/site
 bench: setup ## Measure
 	@$(PYTHON_IN_VENV) -m benchmarks
 
-bundle: setup ## Build the wheel, an MCP bundle and the registry's server.json, in dist
+bundle: setup ## Build the wheel, the source archive, an MCP bundle and the registry's server.json, in dist
 	@$(PYTHON_IN_VENV) -m scripts.bundle
 
 # Needs node and npm, which install the programs of others beside their list, in conformance/.

@@ -1,4 +1,5 @@
-"""Writes what others distribute: an MCP bundle, which a chat's host installs by a click, and the registry's entry.
+"""Writes what others distribute: the wheel and the source archive, an MCP bundle, which a chat's host installs by a
+click, and the registry's entry.
 
 The bundle has the wheel but no dependencies, because compiled ones differ by platform: the host's uv installs them, in
 the versions of constraints.txt. Both files are made from pyproject.toml and the settings classes.
@@ -198,7 +199,7 @@ def main() -> None:
     built = wheel.build(INTO)
     entry = INTO / "server.json"
     entry.write_text(as_text(server_json()), encoding="utf-8")
-    for made in (built, pack(built, INTO), entry):
+    for made in (built, wheel.build_source(INTO), pack(built, INTO), entry):
         print(made.relative_to(wheel.ROOT))  # noqa: T201 - what a person asked for
 
 

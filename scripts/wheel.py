@@ -1,14 +1,17 @@
-"""Builds the wheel from a copy of the sources, so that leftovers of other builds cannot get into it."""
+"""Builds the wheel and the source archive from a copy of the sources, without leftovers of other builds."""
 
 import shutil
 import subprocess
 import sys
 import tempfile
 import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
 ROOT: Final = Path(__file__).parents[1]
+_SOURCE_ARCHIVE: Final = "import sys; from setuptools import build_meta; build_meta.build_sdist(sys.argv[1])"
 _LEFT_OUT: Final = shutil.ignore_patterns("__pycache__", "*.pyc")
 
 
@@ -23,18 +26,38 @@ def packages() -> list[str]:
 
 def build(into: Path) -> Path:
     """Build the wheel with this environment's setuptools, without a package index. Raises CalledProcessError."""
+    with _copied() as copy:
+        _run(
+            *("-m", "pip", "--disable-pip-version-check", "--quiet"),
+            *("wheel", "--no-deps", "--no-build-isolation", "--no-index", "--wheel-dir", str(into), str(copy)),
+        )
+    return into / f"{_stem()}-py3-none-any.whl"
+
+
+def build_source(into: Path) -> Path:
+    """Build the source archive in the same way. Raises CalledProcessError."""
+    with _copied() as copy:
+        _run("-c", _SOURCE_ARCHIVE, str(into.resolve()), within=copy)
+    return into / f"{_stem()}.tar.gz"
+
+
+@contextmanager
+def _copied() -> Iterator[Path]:
     about = project()["project"]
     with tempfile.TemporaryDirectory(prefix="browse-together-wheel-") as copy:
         for name in ("pyproject.toml", about["readme"], *about["license-files"]):
             shutil.copy2(ROOT / name, copy)
         for name in packages():
             shutil.copytree(ROOT / name, Path(copy, name), ignore=_LEFT_OUT)
-        subprocess.run(
-            [
-                *(sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet"),
-                *("wheel", "--no-deps", "--no-build-isolation", "--no-index", "--wheel-dir", into, copy),
-            ],
-            stdin=subprocess.DEVNULL,
-            check=True,
-        )
-    return into / f"{about['name'].replace('-', '_')}-{about['version']}-py3-none-any.whl"
+        yield Path(copy)
+
+
+def _run(*arguments: str, within: Path | None = None) -> None:
+    subprocess.run(
+        [sys.executable, *arguments], cwd=within, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, check=True
+    )
+
+
+def _stem() -> str:
+    about = project()["project"]
+    return f"{about['name'].replace('-', '_')}-{about['version']}"

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 import sysconfig
+import tarfile
 import venv
 import zipfile
 from email import message_from_bytes
@@ -50,6 +51,14 @@ def test_the_wheel_has_every_file_of_the_packages_and_says_what_it_is(built: Pat
     assert "The browse-together authors" in licence
     assert {"video", "keyring"} <= set(about.get_all("Provides-Extra", []))
     assert not [text for text in about.get_all("Requires-Dist", []) if text.startswith("av") and "extra" not in text]
+
+
+def test_the_source_archive_has_every_file_of_the_wheel(built: Path, tmp_path: Path) -> None:
+    with tarfile.open(wheel.build_source(tmp_path)) as archive:
+        inside = {name.partition("/")[2] for name in archive.getnames()}
+    with zipfile.ZipFile(built) as whole:
+        assert {name for name in whole.namelist() if ".dist-info/" not in name} <= inside
+    assert {"pyproject.toml", "README.md", "LICENSE"} <= inside
 
 
 class Tool:

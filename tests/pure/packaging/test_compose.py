@@ -146,6 +146,13 @@ def test_the_image_starts_the_service_where_its_port_can_be_reached_as_an_ordina
     assert names.index("USER") > max(index for index, name in enumerate(names) if name in {"RUN", "COPY"})
 
 
+def test_the_images_labels_say_what_the_package_says() -> None:
+    about = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    labels = dict(word.split("=", 1) for word in shlex.split(arguments("LABEL")[0]))
+    said = {"title": "name", "description": "description", "version": "version", "licenses": "license"}
+    assert labels == {f"org.opencontainers.image.{label}": about[field] for label, field in said.items()}
+
+
 def test_copied_files_exist_and_are_not_ignored() -> None:
     kept = {line[1:] for line in (ROOT / ".dockerignore").read_text(encoding="utf-8").split() if line.startswith("!")}
     sources = {source for line in arguments("COPY") for source in shlex.split(line)[:-1]}
