@@ -58,14 +58,16 @@ class PersonTabs:
         return sum(page not in known and not windows.is_opening(page.url) for page in session.opened.pages)
 
     async def take_up(self) -> None:
-        """Open the session of a browser that is attached to, so that its tabs can be counted."""
-        if (session := self._session()) is not None and not session.live:
+        """Open the session of a browser that is attached to, so that its tabs are known. Nobody is asked."""
+        session = self._session()
+        if session is not None and not session.live and session.launcher.attachment.runs:
             with contextlib.suppress(BrowserCrashed, TimeoutError):
                 async with asyncio.timeout(_ADOPTED_WITHIN_S):
                     await session.context()
 
     async def tabs(self) -> list[PersonTab]:
         """Return the person's tabs, shared or not; none while no browser is attached."""
+        await self.take_up()
         shown = (self._shown(target) for target in await self._targets())
         return [tab for tab in shown if tab is not None]
 

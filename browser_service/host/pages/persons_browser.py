@@ -28,6 +28,5 @@ class OwnBrowser:
         await self._launcher.attachment.detach()
 
     async def attachment(self) -> AttachmentState:
-        if self._launcher.attachment.runs:
-            await self._tabs.take_up()
+        await self._tabs.take_up()
         return self._launcher.attachment.describe().model_copy(update={"unshared": self.count_unshared()})
