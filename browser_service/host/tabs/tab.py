@@ -8,7 +8,7 @@ from typing import Any, Final, Protocol
 from playwright.async_api import BrowserContext, CDPSession, Page
 from playwright.async_api import Error as PlaywrightError
 
-from browser_service.host.background import bounded
+from browser_service.host.background import Background, bounded
 from browser_service.host.elements.closed_fields import ClosedFields
 from browser_service.host.elements.field_watch import FieldWatch
 from browser_service.host.elements.file_choosers import FileChoosers
@@ -151,6 +151,7 @@ class Tab:
         self._session, self._context = session, page.context
         self._drawing: CDPSession | None = None
         self._leave_answer: asyncio.Future[bool] | None = None
+        self._background = Background()
         listen(page, "domcontentloaded", self._on_document)
 
     @property
@@ -163,7 +164,8 @@ class Tab:
         cdp, self.target_id = await guard(self.page, documents, self.sign_in)
         if cdp is not None:
             self.cdp = cdp
-            await cdp.send("Emulation.setFocusEmulationEnabled", {"enabled": True})  # else it rests behind other tabs
+            # else it rests behind other tabs; an alert of the page holds the answer back, and nobody waits for it
+            self._background.spawn(bounded(cdp.send(_SEEM_IN_FRONT, {"enabled": True})))
             self.observer.late.note_by(cdp)
 
     async def draw_behind(self) -> None:
