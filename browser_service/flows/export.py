@@ -1,6 +1,7 @@
 """Writes a flow as plain Playwright, for whoever runs it without this service."""
 
 import json
+import re
 from collections.abc import Callable
 from typing import Final
 
@@ -109,7 +110,8 @@ def _fields(arguments: Arguments, page: str, _: Step) -> list[str]:
         if not isinstance(each, dict) or not isinstance(each.get("value"), str | bool):
             return []
         value, found = each["value"], _locator(each.get("selector"), page)
-        lines.append(f"{found}.set_checked({value})" if isinstance(value, bool) else f"{found}.fill({_text(value)})")
+        call = "select_option" if re.search(r"role=(combobox|listbox)\b", found) else "fill"
+        lines.append(f"{found}.set_checked({value})" if isinstance(value, bool) else f"{found}.{call}({_text(value)})")
     return [*lines, *([f"{_locator(arguments['submit'], page)}.click()"] if arguments.get("submit") else [])]
 
 

@@ -317,7 +317,7 @@ class _StepRun:
     @property
     def words(self) -> str:
         """Return the step's call in few words."""
-        first = next(iter(self._choices.values()), [""])[0] or self._step.arguments.get("url", "")
+        first = (next(iter(self._choices.values()), None) or [""])[0] or self._step.arguments.get("url", "")
         return f"{self._step.action} {shortened(str(first), 160)}".rstrip()
 
 

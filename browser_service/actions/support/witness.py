@@ -25,6 +25,8 @@ _WATCH: Final = script("click_witness")
 _WATCH_AND_LOOK: Final = script("click_and_state")
 
 _VERDICT: Final = script("click_verdict")
+_LASTING: Final = script("lasting_pressed")
+_PRESSED_MS: Final = 10_000
 
 _MISS_REASONS: Final = {
     "disabled": "it is disabled, and takes no clicks",
@@ -128,6 +130,7 @@ class Witness:
         the element for some animation frames. Otherwise this waits until the element is watched.
         """
         self._watching = asyncio.ensure_future(self._watch())
+        self._describing = asyncio.ensure_future(self._describe())
         if self._frame is None:
             await asyncio.wait({self._watching}, timeout=_VERDICT_S)
         else:
@@ -135,15 +138,22 @@ class Witness:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        self._watching.cancel()
-        if self._watching.done() and not self._watching.cancelled():
-            self._watching.exception()
+        for task in (self._watching, self._describing):
+            task.cancel()
+            if task.done() and not task.cancelled():
+                task.exception()
 
     async def _watch(self) -> Any:  # Any: JSON from the page
         if self._frame is not None:
             watch = _WATCH_AND_LOOK if self._looks else _WATCH
             return value_of(await self._frame.evaluate(bounded(call_of(ON_NONE, watch)), self._request))
         return await self._evaluate(_WATCH, self._request)
+
+    async def _describe(self) -> Any:  # Any: JSON from the page
+        """Return how the element is found again, before the click; None if its frame is not known."""
+        if self._frame is None:
+            return None
+        return value_of(await self._frame.evaluate(bounded(call_of(ON_NONE, _LASTING)), _PRESSED_MS))
 
     async def _evaluate(self, source: str, arg: object) -> Any:  # Any: JSON from the page
         return await evaluate_all(object, self._element, source, arg)
@@ -160,6 +170,9 @@ class Witness:
                 early = result and result["early"]
                 async with asyncio.timeout(_VERDICT_S):
                     result = await self._evaluate(_VERDICT, self._request["name"])
+        with contextlib.suppress(PlaywrightError):
+            if self._describing.done():
+                early = early or self._describing.result()
         verdict = Verdict.model_validate(result or {})
-        verdict.lasting = verdict.lasting or (early and TypeAdapter(Lasting).validate_python(early))
+        verdict.lasting = early and TypeAdapter(Lasting).validate_python(early)
         return verdict

@@ -11,11 +11,10 @@ export const witness = (found, {kind, force, first, name}) => {
   const itself = e => e?.matches('input, textarea, select') || e?.isContentEditable;
   const target = e => itself(e) ? e : e?.closest(around) || e;
   const off = new AbortController(), invalid = [];
-  let down, up, click, submit, pressed, html, enabled, asks = false, equals = [], saving = [], again = null;
+  let down, up, click, submit, pressed, html, enabled, asks = false, equals = [], saving = [];
   const note = e => {
     pressed = target(e);
     enabled = !pressed.matches(':disabled');
-    again = lasting(pressed);
     html = pressed.outerHTML;
     equals = [...pressed.getRootNode().querySelectorAll(pressed.localName)];
   };
@@ -46,7 +45,7 @@ export const witness = (found, {kind, force, first, name}) => {
     return by.some(sends) ? 'form' : by.some(n => n.href) ? 'link' : '';
   };
   const clear = () => !down || click && click.path[0] === down.path[0];
-  const verdict = of => { off.abort(); return {...missed(target(of[0])), stopped: stopped(), invalid, asks, lasting: again,
+  const verdict = of => { off.abort(); return {...missed(target(of[0])), stopped: stopped(), invalid, asks,
     saves: saving.some(e => !e.defaultPrevented)}; };
   const on = (type, act) => addEventListener(type, act, {capture: true, passive: true, signal: off.signal});
   const seen = event => ({event, path: event.composedPath(), x: event.clientX, y: event.clientY});

@@ -9,7 +9,7 @@ const TYPES = {button: 'button', submit: 'button', reset: 'button', image: 'butt
   range: 'slider', number: 'spinbutton'};
 const BY_CONTENT = /^(button|link|option|tab|heading|menuitem.*|checkbox|radio|switch|treeitem)$/;
 const TEST_IDS = ['data-testid', 'data-test-id', 'data-test', 'data-qa', 'data-cy'];
-const MOST_NAME = 80, MOST_READ = 400, MOST_ALIKE = 500, MOST_BESIDE = 12, MOST_WITHIN = 400;
+const MOST_NAME = 80, MOST_READ = 400, MOST_BESIDE = 50, MOST_WORDS_OF_CARD = 12, MOST_WITHIN = 400;
 // Dates, times, prices and the like.
 const CHANGING = /\d[.,:/-]\d|\d{4}|[€$£%]/;
 const OTHERS = 'button, input, select, textarea, [role=button]';
@@ -53,7 +53,7 @@ const beside = (e, name, twins) => {
   let card = e;
   for (let up = card; up && !twins.some(twin => up.contains(twin)); up = parentElement(up)) card = up;
   const walker = document.createTreeWalker(card, NodeFilter.SHOW_TEXT), texts = [];
-  for (let seen = 0; seen < MOST_WITHIN && texts.length < MOST_BESIDE && walker.nextNode(); seen++) {
+  for (let seen = 0; seen < MOST_WITHIN && texts.length < MOST_WORDS_OF_CARD && walker.nextNode(); seen++) {
     const around = walker.currentNode.parentElement, text = clean(walker.currentNode.data);
     if (!text || text.length > MOST_NAME || e.contains(around) || around.closest(OTHERS)) continue;
     texts.push([text, around.closest('h1, h2, h3, h4, h5, h6') ? 0 : CHANGING.test(text) ? 2 : 1]);
@@ -70,19 +70,21 @@ const finds = (path, e) => {
 
 const selectorsOf = e => {
   const root = e.getRootNode(), role = roleOf(e), name = nameOf(e), short = name && name.length <= MOST_NAME;
-  const same = [...root.querySelectorAll(e.localName)].slice(0, MOST_ALIKE)
-    .filter(each => each !== e && clean(each.textContent) === clean(e.textContent) && roleOf(each) === role
-      && nameOf(each) === name && each.checkVisibility({visibilityProperty: true}));
+  const likes = [...root.querySelectorAll(e.localName)], at = likes.indexOf(e), text = clean(e.textContent);
+  const near = likes.slice(Math.max(0, at - MOST_BESIDE), at + MOST_BESIDE);
+  const same = near.filter(each => each !== e && clean(each.textContent) === text && roleOf(each) === role
+    && nameOf(each) === name && each.checkVisibility({visibilityProperty: true}));
+  const alone = !same.length && !(text && likes.some(each => !near.includes(each) && clean(each.textContent) === text));
   const id = TEST_IDS.find(each => e.getAttribute(each)), css = id && `[${id}=${JSON.stringify(e.getAttribute(id))}]`;
-  const text = clean(e.textContent), says = !role && text && text.length <= MOST_NAME;
+  const says = !role && text && text.length <= MOST_NAME;
   const byRole = role && short && `role=${role}[name=${JSON.stringify(name)}]`;
   return [
-    !same.length && byRole,
+    alone && byRole,
     same.length && root === document && beside(e, name, same),
     css && root.querySelectorAll(css).length === 1 && css,
-    says && !same.length && `text=${JSON.stringify(text)}`,
-    same.length && byRole,
-    root === document && (same.length ? ownCss(e, root) : cssPath(e, root)),
+    says && alone && `text=${JSON.stringify(text)}`,
+    !alone && byRole,
+    root === document && (!alone ? ownCss(e, root) : cssPath(e, root)),
   ].filter(selector => selector);
 };
 
