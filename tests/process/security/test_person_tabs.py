@@ -271,3 +271,25 @@ async def test_agents_act_in_a_tab_behind_another_and_leave_that_in_front(
         assert await front.evaluate(seen) == ["visible", "form"]
         await Owner(person).take_back(site.url("/"))
         assert await behind.evaluate(seen) == ["hidden", "clicked"]
+
+
+async def test_an_agent_has_to_do_with_cookies_only_where_it_has_a_page(
+    start: StartService, persons: Persons, site: Site
+) -> None:
+    site.page("/login", Answer("in", headers={"Set-Cookie": f"sid={WORD}; Path=/"}))
+    await persons.open(site.url("/login", host="localhost"))
+    await persons.open(site.url("/login"))
+    service = await attached(start, persons)
+    async with service.agent() as agent:
+        await agent.call("goto", pageId="mine", url=site.page("/mine", FORM))
+        for action, more in (
+            ("get_cookies", {"domain": "localhost"}),
+            ("get_cookies", {"urls": [site.url("/mine"), site.url("/", host="localhost")]}),
+            ("clear_cookies", {"domain": "localhost"}),
+            ("set_cookies", {"cookies": [{"name": "sid", "value": "x", "url": site.url("/", host="localhost")}]}),
+        ):
+            refused = await agent.error(action, **more)
+            assert (refused["code"], "at which you have no page" in refused["message"]) == ("FORBIDDEN", True)
+        assert (await agent.call("get_cookies", urls=[site.url("/mine")]))["count"] == 1
+        await agent.call("clear_cookies", domain="127.0.0.1")
+        assert (await agent.call("get_cookies", domain="127.0.0.1"))["count"] == 0
