@@ -972,7 +972,7 @@ class PageActions(Calling):
         omit_background: bool | None = None, clip: Clip | None = None,
         animations: Literal["disabled", "allow"] | None = None, caret: Literal["hide", "initial"] | None = None,
         scale: Literal["css", "device"] | None = None, mask: Sequence[str] | None = None, mask_color: str | None = None,
-        style: str | None = None, cursor: str | None = None, **common: Unpack[OfPage],
+        style: str | None = None, marks: bool | None = None, cursor: str | None = None, **common: Unpack[OfPage],
     ) -> Picture:
         """Take a picture of the window, the full page or an element. With `clip`: only a region.
 
@@ -989,12 +989,13 @@ class PageActions(Calling):
         mask: Elements to paint over.
         mask_color: CSS colour of the paint.
         style: CSS to apply while the picture is taken.
+        marks: With the refs of controls drawn on them. Default: False.
         cursor: From an earlier reply.
         """
         return self._call(
             "screenshot", Picture, selector=selector, frame=frame, full_page=full_page, type=type, quality=quality,
             omit_background=omit_background, clip=clip, animations=animations, caret=caret, scale=scale, mask=mask,
-            mask_color=mask_color, style=style, cursor=cursor, **common,
+            mask_color=mask_color, style=style, marks=marks, cursor=cursor, **common,
         )
 
     def get_screenshot_as_base64(
@@ -1003,7 +1004,7 @@ class PageActions(Calling):
         omit_background: bool | None = None, clip: Clip | None = None,
         animations: Literal["disabled", "allow"] | None = None, caret: Literal["hide", "initial"] | None = None,
         scale: Literal["css", "device"] | None = None, mask: Sequence[str] | None = None, mask_color: str | None = None,
-        style: str | None = None, cursor: str | None = None, **common: Unpack[OfPage],
+        style: str | None = None, marks: bool | None = None, cursor: str | None = None, **common: Unpack[OfPage],
     ) -> Result:
         """Take a picture like `screenshot`, as base64 text (long). To look at a picture, use `screenshot`.
 
@@ -1020,12 +1021,13 @@ class PageActions(Calling):
         mask: Elements to paint over.
         mask_color: CSS colour of the paint.
         style: CSS to apply while the picture is taken.
+        marks: With the refs of controls drawn on them. Default: False.
         cursor: From an earlier reply.
         """
         return self._call(
             "get_screenshot_as_base64", Result, selector=selector, frame=frame, full_page=full_page, type=type,
             quality=quality, omit_background=omit_background, clip=clip, animations=animations, caret=caret,
-            scale=scale, mask=mask, mask_color=mask_color, style=style, cursor=cursor, **common,
+            scale=scale, mask=mask, mask_color=mask_color, style=style, marks=marks, cursor=cursor, **common,
         )
 
     def generate_pdf(
@@ -2719,7 +2721,7 @@ class AsyncPageActions(AsyncCalling):
         omit_background: bool | None = None, clip: Clip | None = None,
         animations: Literal["disabled", "allow"] | None = None, caret: Literal["hide", "initial"] | None = None,
         scale: Literal["css", "device"] | None = None, mask: Sequence[str] | None = None, mask_color: str | None = None,
-        style: str | None = None, cursor: str | None = None, **common: Unpack[OfPage],
+        style: str | None = None, marks: bool | None = None, cursor: str | None = None, **common: Unpack[OfPage],
     ) -> Picture:
         """Take a picture of the window, the full page or an element. With `clip`: only a region.
 
@@ -2736,12 +2738,13 @@ class AsyncPageActions(AsyncCalling):
         mask: Elements to paint over.
         mask_color: CSS colour of the paint.
         style: CSS to apply while the picture is taken.
+        marks: With the refs of controls drawn on them. Default: False.
         cursor: From an earlier reply.
         """
         return await self._call(
             "screenshot", Picture, selector=selector, frame=frame, full_page=full_page, type=type, quality=quality,
             omit_background=omit_background, clip=clip, animations=animations, caret=caret, scale=scale, mask=mask,
-            mask_color=mask_color, style=style, cursor=cursor, **common,
+            mask_color=mask_color, style=style, marks=marks, cursor=cursor, **common,
         )
 
     async def get_screenshot_as_base64(
@@ -2750,7 +2753,7 @@ class AsyncPageActions(AsyncCalling):
         omit_background: bool | None = None, clip: Clip | None = None,
         animations: Literal["disabled", "allow"] | None = None, caret: Literal["hide", "initial"] | None = None,
         scale: Literal["css", "device"] | None = None, mask: Sequence[str] | None = None, mask_color: str | None = None,
-        style: str | None = None, cursor: str | None = None, **common: Unpack[OfPage],
+        style: str | None = None, marks: bool | None = None, cursor: str | None = None, **common: Unpack[OfPage],
     ) -> Result:
         """Take a picture like `screenshot`, as base64 text (long). To look at a picture, use `screenshot`.
 
@@ -2767,12 +2770,13 @@ class AsyncPageActions(AsyncCalling):
         mask: Elements to paint over.
         mask_color: CSS colour of the paint.
         style: CSS to apply while the picture is taken.
+        marks: With the refs of controls drawn on them. Default: False.
         cursor: From an earlier reply.
         """
         return await self._call(
             "get_screenshot_as_base64", Result, selector=selector, frame=frame, full_page=full_page, type=type,
             quality=quality, omit_background=omit_background, clip=clip, animations=animations, caret=caret,
-            scale=scale, mask=mask, mask_color=mask_color, style=style, cursor=cursor, **common,
+            scale=scale, mask=mask, mask_color=mask_color, style=style, marks=marks, cursor=cursor, **common,
         )
 
     async def generate_pdf(

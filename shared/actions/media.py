@@ -36,6 +36,7 @@ class Screenshot(PageAction):
     mask: list[Selector] | None = Field(default=None, max_length=100, description="Elements to paint over.")
     mask_color: str | None = Field(default=None, description="CSS colour of the paint.")
     style: Style | None = Field(default=None, description="CSS to apply while the picture is taken.")
+    marks: bool = Field(default=False, description="With the refs of controls drawn on them.")
     cursor: Cursor = None
 
     @field_validator("full_page")
@@ -57,6 +58,13 @@ class Screenshot(PageAction):
     def _one_of_both(cls, value: Clip | None, info: ValidationInfo) -> Clip | None:
         if value is not None and info.data.get("selector"):
             raise ValueError("a region of the page and one element (selector) exclude each other; give one")
+        return value
+
+    @field_validator("marks")
+    @classmethod
+    def _of_the_page(cls, value: bool, info: ValidationInfo) -> bool:  # noqa: FBT001 - pydantic's form
+        if value and (info.data.get("selector") or info.data.get("clip")):
+            raise ValueError("is for the window or the fullPage: leave selector and clip out")
         return value
 
     def allowed_ms(self) -> int:

@@ -30,7 +30,8 @@ async def screenshot(page: BrowserPage, action: media.Screenshot, name: str | No
     picture = await screenshots.take(page, action)
     artifact = await page.files.keep(picture.data, f"image/{action.type}", "screenshot", name)
     cut: Json = {"cut": picture.cut} if picture.cut else {}
-    return {"artifact": artifact, "width": picture.width, "height": picture.height, **cut}
+    marks: Json = {"marks": picture.marks} if action.marks else {}
+    return {"artifact": artifact, "width": picture.width, "height": picture.height, **cut, **marks}
 
 
 async def get_screenshot_as_base64(page: BrowserPage, action: media.GetScreenshotAsBase64) -> Json:

@@ -12,7 +12,9 @@ from playwright.async_api import Locator
 
 from browser_service.host.errors import is_timeout
 from browser_service.host.pages.handle import BrowserPage
+from browser_service.host.reading.boxes import control_boxes
 from browser_service.host.scripts import script
+from browser_service.marks import draw_marks
 from browser_service.pictures import MOST_PIXELS, stitch, work_on
 from shared.actions.media import Screenshot
 from shared.errors import ValidationFailed, field_details
@@ -28,6 +30,7 @@ _LONGEST_DOCUMENT: Final = 50_000_000.0
 _PIECES_SHARE: Final = 0.6
 """Taking pieces may use this share of a call's time."""
 _OPTIONS: Final = frozenset({"omit_background", "animations", "caret", "scale", "mask_color", "style"})
+_MOST_MARKS: Final = 300
 _OUTSIDE: Final = "Clipped area"
 
 
@@ -37,6 +40,8 @@ class Picture(NamedTuple):
     height: int
     cut: str = ""
     """What is missing if the page goes on."""
+    marks: int = 0
+    """How many controls have their refs drawn on them."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +63,32 @@ class _Area:
 
 
 async def take(page: BrowserPage, action: Screenshot) -> Picture:
-    """Take a picture. Raises ValidationFailed if the format cannot hold it."""
+    """Take a picture, with marks if they are asked for. Raises ValidationFailed if the format cannot hold it."""
+    picture = await _take(page, action)
+    return await _with_marks(page, action, picture) if action.marks else picture
+
+
+async def _with_marks(page: BrowserPage, action: Screenshot, picture: Picture) -> Picture:
+    """Draw the refs of controls on the picture, not on the page, which never learns of them."""
+    view = await page.looks.refresh_view(action.timeout, boxes=True)
+    _, _, left, top, _, _ = await _sizes(page)
+    ratio = await _ratio(page, action)
+    shift = (left, top) if action.full_page else (0.0, 0.0)
+    placed = [(node, box.on_picture(shift, ratio)) for node, box in control_boxes(view.tree)]
+    shown = [(node, box) for node, box in placed if box.is_within(picture.width, picture.height)][:_MOST_MARKS]
+    view.add_refs(node for node, _ in shown)
+    marks = [(str(node.ref), box) for node, box in shown]
+    pixels = picture.width * picture.height
+    data = await work_on(pixels, draw_marks, picture.data, marks, ratio, action.type, action.quality)
+    return picture._replace(data=data, marks=len(marks))
+
+
+async def _ratio(page: BrowserPage, action: Screenshot) -> float:
+    """Return the picture's pixels for each CSS pixel."""
+    return 1.0 if action.scale == "css" else _bounded(await page.playwright.evaluate(_RATIO), *_RATIOS, default=1.0)
+
+
+async def _take(page: BrowserPage, action: Screenshot) -> Picture:
     options: Options = {name: value for name, value in action.own_arguments().items() if name in _OPTIONS}
     if action.mask:
         options["mask"] = [await page.elements.find(masked, action.frame, strict=True) for masked in action.mask]
@@ -88,7 +118,7 @@ async def _area(page: BrowserPage, action: Screenshot, element: Locator | None) 
         if box is None:
             return None  # it is not visible, which taking it says
     width, height, left, top, inner_width, inner_height = await _sizes(page)
-    ratio = 1.0 if action.scale == "css" else _bounded(await page.playwright.evaluate(_RATIO), *_RATIOS, default=1.0)
+    ratio = await _ratio(page, action)
     if box is not None:
         return _Area(box["x"] + left, box["y"] + top, box["width"], box["height"], ratio)
     if not action.full_page:

@@ -338,3 +338,39 @@ async def test_screenshot_into_a_file_of_the_service_is_refused_with_the_way_to_
     error = await tab.error("screenshot", path="shot.png")
     assert (error["code"], error["status"], error["details"]["context"]["field"]) == ("VALIDATION_ERROR", 422, "path")
     assert "the reply says where they are" in error["hint"]
+
+
+async def test_marks_are_drawn_on_the_picture_of_the_window_and_their_refs_can_be_used(tab: Tab) -> None:
+    await tab.show(
+        "<body style='margin: 0; height: 3000px'><button style='position: absolute; left: 100px; top: 200px; width: "
+        "80px; height: 40px; background: white; border: 0' onclick='this.textContent = \"done\"'>Buy</button>"
+        "<a href=/x style='position: absolute; top: 2000px'>Low</a><p style='position: absolute; top: 400px'>Words"
+    )
+    result = await tab.call("screenshot", marks=True)
+    picture = Image.open(io.BytesIO(await _bytes(tab.agent, result))).convert("RGB")
+    assert result["marks"] == 1
+    assert picture.getpixel((100, 230)) == picture.getpixel((179, 230)) == (179, 0, 60)
+    assert picture.getpixel((500, 230)) == picture.getpixel((140, 236)) == WHITE
+    assert (await tab.call("screenshot", marks=True, fullPage=True, type="jpeg"))["marks"] == 2
+    prefix = (await tab.call("find", text="Words"))["matches"][0]["ref"].rpartition("e")[0]
+    refs = [f"{prefix}e{n}" for n in range(1, 9)]
+    known = [ref for ref in refs if (await tab.agent.reply("expect", selector=ref, timeout=1)).status_code == 200]
+    assert len(known) == 3  # with the words that find has shown
+    await tab.call("click", selector=known[0])
+    assert await tab.sees("document.querySelector('button').textContent") == "done"
+
+
+async def test_marks_in_frames_and_in_a_scrolled_window_are_where_the_controls_are(tab: Tab) -> None:
+    await tab.show(
+        "<body style='margin: 0; height: 3000px'><iframe style='position: absolute; left: 300px; top: 600px; border: 0'"
+        ' srcdoc=\'<body style="margin: 0"><button style="width: 90px; height: 50px; border: 0; background: white">\'>'
+    )
+    await tab.sees("scrollTo(0, 500)")
+    picture = Image.open(io.BytesIO(await _bytes(tab.agent, await tab.call("screenshot", marks=True)))).convert("RGB")
+    assert picture.getpixel((300, 130)) == picture.getpixel((389, 130)) == (179, 0, 60)
+
+
+@pytest.mark.parametrize("beside", [{"selector": "p"}, {"clip": {"x": 0, "y": 0, "width": 9, "height": 9}}])
+async def test_marks_are_for_the_whole_window_or_page(tab: Tab, beside: dict[str, object]) -> None:
+    await tab.show("<p>x")
+    assert (await tab.error("screenshot", marks=True, **beside))["code"] == "VALIDATION_ERROR"

@@ -29,6 +29,10 @@ WORDS = st.text(string.ascii_letters + string.digits, min_size=1, max_size=20).f
 ALSO_NEEDED = {"select_option": "value", "find": "text", "expect": "selector"}
 """One of several arguments, which a schema without `anyOf` at its root cannot ask for."""
 
+_OF_PICTURES = (
+    *(("selector", "clip"), ("selector", "fullPage"), ("type", "omitBackground")),
+    *(("selector", "marks"), ("clip", "marks")),
+)
 EXCLUSIVE = {
     "content": (
         *(("query", "section"), ("query", "format"), ("section", "format")),
@@ -36,8 +40,8 @@ EXCLUSIVE = {
     ),
     "expect": tuple(("selector", other) for other in ("url", "request", "status", "to", "value")),
     "find": (("queries", "text"), ("queries", "role"), ("queries", "name")),
-    "screenshot": (("selector", "clip"), ("selector", "fullPage"), ("type", "omitBackground")),
-    "get_screenshot_as_base64": (("selector", "clip"), ("selector", "fullPage"), ("type", "omitBackground")),
+    "screenshot": _OF_PICTURES,
+    "get_screenshot_as_base64": _OF_PICTURES,
     "generate_pdf": (("format", "width"), ("format", "height")),
     "compare_screenshots": (("current", "selector"), ("current", "fullPage"), ("selector", "fullPage")),
 }
