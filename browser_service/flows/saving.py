@@ -1,4 +1,7 @@
-"""Makes the steps of a flow from the record: what was typed becomes a parameter, what was observed a check."""
+"""Makes the steps of a flow from the record: what was typed becomes a parameter, what was observed a check.
+
+It is a little longer than 300 lines because all that is left out of a flow, and why, stands in one place.
+"""
 
 import json
 import re
