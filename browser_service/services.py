@@ -108,6 +108,8 @@ class Services:
             policy,
             limits,
         )
+        if settings.tuning.unvisited_ms:
+            local.room.visits.expect(settings.tuning.unvisited_ms / 1000, lambda: bool(self.clients.present_ids))
         self.host = carrier(local)
         self.fleet = self._with_others(local, self.host, clock) if settings.hosts else None
         if self.fleet is not None:

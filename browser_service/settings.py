@@ -138,8 +138,9 @@ class Settings(ListeningSettings, ProcessSettings):
     min_instances: int = Field(
         default=1,
         ge=0,
-        description="Browsers that stay open when idle. 1: the shared one, ready from the start. 0: it starts with the "
-        "first call.",
+        description="Browsers that stay open when idle. 1: the shared one, ready from the start; if a gateway started "
+        "the service and nobody is there, it ends after two minutes without a page, until the next call. 0: it starts "
+        "with the first call.",
     )
     max_instances: int = Field(
         default=10, ge=1, description="Browsers open at once: the shared one, and those of sessions with their own."

@@ -45,5 +45,8 @@ class Tuning:
     """How long an unused page of an absent client stays."""
     park_after_ms: int = 1_800_000
     """A page that nobody uses for this long is parked: its window closes, and comes back with the next call."""
+    unvisited_ms: int = 120_000
+    """If a gateway started the service, and for this long no client is there and no page was opened, the browser ends;
+    0 keeps it."""
     spare_window_ms: int = 300_000
     """After two pages were opened within this time, a blank window waits for the next; 0 keeps none ready."""

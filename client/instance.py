@@ -28,7 +28,7 @@ from client import caller, environment
 from shared.errors import ServiceUnavailable
 from shared.loopback import is_loopback
 from shared.secret import is_proof
-from shared.wire import HEALTH, INSTANCE_FILE, LOG_FILE, NONCE, READY, SETTINGS, START_LOCK
+from shared.wire import BY_GATEWAY, HEALTH, INSTANCE_FILE, LOG_FILE, NONCE, READY, SETTINGS, START_LOCK
 
 START_WITHIN_S: Final = 30.0
 END_WITHIN_S: Final = 20.0
@@ -209,7 +209,7 @@ class Autostart:
 
     def _run(self, problem: Future[str]) -> None:
         try:
-            settings = {"BROWSE_PORT": str(urlsplit(self._url).port or http.client.HTTP_PORT)}
+            settings = {"BROWSE_PORT": str(urlsplit(self._url).port or http.client.HTTP_PORT), BY_GATEWAY: "1"}
             start(self.data_dir, settings, lambda: answers(self._url) or None, inherited=self._inherited)
             problem.set_result("")
         except NotStarted as error:

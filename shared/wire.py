@@ -153,6 +153,8 @@ EXTENSION_ORIGIN: Final = f"chrome-extension://{EXTENSION_ID}"
 POOL_PATTERN: Final = r"^[a-z0-9][a-z0-9-]{0,30}$"
 SECRET_FILE: Final = "secret"  # noqa: S105 - the name of a file
 INSTANCE_FILE: Final = "instance.json"
+BY_GATEWAY: Final = "STARTED_BY_GATEWAY"
+"""Variable of a service that a client started by itself, and not a person."""
 START_LOCK: Final = "start.lock"
 LOG_FILE: Final = "service.log"
 

@@ -1,6 +1,7 @@
 """Starts, ends and inspects the service's process: `up`, `down` and `status`."""
 
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -28,6 +29,7 @@ app = new_app()
 def up(
     *,
     detach: Annotated[bool, typer.Option("--detach", "-d", help="Start it in the background, and return.")] = False,
+    by_gateway: Annotated[bool, typer.Option(hidden=True, envvar=wire.BY_GATEWAY)] = False,
     **options: Any,  # Any: typer's value of each flag
 ) -> None:
     """Run the service, in the foreground or detached.
@@ -41,6 +43,8 @@ def up(
     if detach:
         _detached(settings, changes)
     else:
+        if not by_gateway:  # a person wants it, so that the browser is ready from the start
+            Settings.tuning = replace(Settings.tuning, unvisited_ms=0)
         _in_the_foreground(settings)
 
 

@@ -21,6 +21,7 @@ from browser_service.host.events import EventLog
 from browser_service.host.network.downloads import Downloads
 from browser_service.host.pages.closed_page import remember
 from browser_service.host.pages.entry import PageEntry
+from browser_service.host.pages.visits import Visits
 from browser_service.host.seam import HostLimits
 from browser_service.host.sessions.launcher import Launcher
 from browser_service.host.sessions.memory import Memory
@@ -59,11 +60,12 @@ class Room:
     forget: Callable[[PageRecord], None]
     """The function that removes a page from the host."""
     spare_windows: SpareWindows = field(init=False)
+    visits: Visits = field(init=False)
     _making: asyncio.Lock = field(default_factory=asyncio.Lock)
     _background: Background = field(default_factory=Background)
 
     def __post_init__(self) -> None:
-        self.spare_windows = SpareWindows(self.limits.idle.spare_s)
+        self.spare_windows, self.visits = SpareWindows(self.limits.idle.spare_s), Visits(self.limits.idle)
 
     # --- room for one more page --------------------------------------------------------------------------------------
 
@@ -227,12 +229,10 @@ class Room:
         parked.loses |= tab.acted_on
         return Place(parked, storage, (*history, page.record.url) if history else ()), has_unsent
 
-    # --- whole browsers ----------------------------------------------------------------------------------------------
-
     def _browsers_to_close(self) -> list[BrowserKind | None]:
         """Return the browsers to close: unused ones beyond the minimum, and those within it that have no session. The
         minimum keeps the shared browser first, then those used most recently."""
-        idle = self.limits.idle
+        idle = self.visits.look(self._live([*self.sessions.values()]))
         running: list[BrowserKind | None] = [None] if self.launcher.shared_runs else []
         running += sorted(self.launcher.pool.running, key=self._used_at, reverse=True)
         minimum, surplus = running[: idle.browsers_kept], running[idle.browsers_kept :]
@@ -262,7 +262,7 @@ class Room:
 
     async def _close_browser(self, kind: BrowserKind | None) -> None:
         """Close a browser that nobody uses. A call that comes meanwhile keeps it open, or opens it again."""
-        sessions, idle_s = self._sessions_of(kind), self.limits.idle.browser_s
+        sessions, idle_s = self._sessions_of(kind), self.visits.idle.browser_s
         for page in self._live(sessions):
             if not await self._park(page, idle_s):
                 return

@@ -14,8 +14,11 @@ import httpx
 import psutil
 import pytest
 
+from client import instance
+from client.instance import START_WITHIN_S
 from shared import wire
 from tests.support.chat import Chat, chatting, environment, text
+from tests.support.gateways import tuned
 from tests.support.tab import closed_port
 
 pytestmark = pytest.mark.anyio
@@ -29,11 +32,12 @@ class Place:
     def __init__(self, data_dir: Path, port: int) -> None:
         self.data_dir = data_dir
         self.port = port
+        self.changes: dict[str, str] = {}
         self.url = f"http://127.0.0.1:{port}"
         self._env = environment(BROWSE_AUTOSTART="true", BROWSE_DATA_DIR=str(data_dir), PORT=str(port))
 
     def chat(self, *, autostart: bool = True) -> AbstractAsyncContextManager[Chat]:
-        return chatting(self._env | {"BROWSE_AUTOSTART": str(autostart).lower()})
+        return chatting(self._env | self.changes | {"BROWSE_AUTOSTART": str(autostart).lower()})
 
     @property
     def log(self) -> str:
@@ -155,3 +159,25 @@ async def test_a_start_that_fails_says_why(tmp_path: Path, taken_port: int) -> N
     assert f"Port {taken_port} on 127.0.0.1 cannot be used" in text(result)
     assert "a service before" not in text(result)
     assert "browse-together doctor" in text(result)
+
+
+async def test_a_health_check_leaves_no_browser_behind_and_it_comes_with_the_next_call(
+    place: Place, tmp_path: Path
+) -> None:
+    figures = tuned(tmp_path / "tuned", unvisited_ms=300, presence_grace_ms=300)
+    place.changes |= {"BROWSE_MIN_INSTANCES": "1", **figures}
+    async with place.chat() as check:
+        await check.initialize()
+        await check.ask("tools/list")
+        await running(place, 1)
+    await running(place, 0)
+    async with place.chat() as chat:
+        await chat.initialize()
+        assert "Here" in text(await chat.call("goto", url="data:text/html,<h1>Here</h1>"))
+
+
+async def running(place: Place, browsers: int) -> None:
+    """Wait until so many browsers run."""
+    async with asyncio.timeout(START_WITHIN_S):
+        while instance.readiness(place.url).get("browsers") != browsers:  # noqa: ASYNC110 - no event tells it
+            await asyncio.sleep(0.1)  # between two looks
