@@ -71,6 +71,7 @@ from shared.timestamps import iso
 Details = Mapping[str, JsonValue]
 
 _STACK_CHARACTERS: Final = 8_000
+_NO_HOST: Final = "The host of this session does not answer."
 
 
 def field_details(name: str, **context: JsonValue) -> dict[str, JsonValue]:
@@ -118,14 +119,13 @@ class BrowseError(Exception):
         self.details: dict[str, JsonValue] = dict(details or {})
 
     def body(self, request_id: str = "") -> ErrorBody:
-        now = iso(datetime.now(UTC))
         return ErrorBody(
             code=self.code,
             message=self.message,
             status=self.status,
             hint=self.advice,
             details={**self._stack(), **self.details},
-            timestamp=now,
+            timestamp=iso(datetime.now(UTC)),
             request_id=request_id,
         )
 
@@ -465,12 +465,7 @@ class HostGone(ServiceUnavailable):
     hint = "Repeat the call in a moment."
 
     def __init__(
-        self,
-        message: str = "The host of this session does not answer.",
-        *,
-        sent: bool = True,
-        hint: str | None = None,
-        details: Details | None = None,
+        self, message: str = _NO_HOST, *, sent: bool = True, hint: str | None = None, details: Details | None = None
     ) -> None:
         super().__init__(message, hint=hint, details=details)
         self.sent = sent
@@ -486,10 +481,9 @@ class UnknownOutcome(BrowseError):
 def every_error(root: type[BrowseError] = BrowseError) -> Iterator[type[BrowseError]]:
     """Yield all classes of the tree, depth first, in source order, except `Relayed`, which stands for any of them."""
     for child in root.__subclasses__():
-        if child is Relayed:
-            continue
-        yield child
-        yield from every_error(child)
+        if child is not Relayed:
+            yield child
+            yield from every_error(child)
 
 
 class Relayed(BrowseError):
