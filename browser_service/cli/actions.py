@@ -11,7 +11,7 @@ import typer
 from typer.core import TyperGroup
 from typer.main import get_command as typer_command
 
-from browser_service.cli import flags, output, secrets
+from browser_service.cli import attach, flags, output, secrets
 from browser_service.cli.client import Client, error_of, given
 from browser_service.cli.options import (
     action_body,
@@ -39,7 +39,8 @@ app = new_app()
 @app.command("pages")
 def list_pages(*, data_dir: flags.DataDir = None, as_json: flags.AsJson = False) -> None:
     """The open pages in three parts: yours (this account's command line), people's, and other agents'."""
-    with Client(flags.settings(data_dir).data_dir) as client:
+    folder = flags.settings(data_dir).data_dir
+    with Client(folder) as client:
         result = client.get(wire.PAGES)
     pages = {part: cast("list[Json]", result[part]) for part in _PARTS}  # the service's reply
     if as_json:
@@ -48,6 +49,8 @@ def list_pages(*, data_dir: flags.DataDir = None, as_json: flags.AsJson = False)
     output.show_rows(_COLUMNS, [_rows(title, pages[part]) for part, title in _PARTS.items()])
     if hidden := result.get("private"):
         output.say(f"Private to others: {hidden}. You see them with: browse-together run list_pages --person")
+    if not given(folder).are_given:
+        attach.say_unless_attached(folder)
 
 
 @app.command()

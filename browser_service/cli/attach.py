@@ -81,6 +81,21 @@ def detach(*, data_dir: flags.DataDir = None, as_json: flags.AsJson = False) -> 
         output.say("No browser of yours is attached to now. Your tabs are as they were.")
 
 
+def standing(data_dir: Path) -> dict[str, object]:
+    """Return how it stands with the person's own browser, if one is attached to or was."""
+    with Client(data_dir, operator=True) as service:
+        state = service.get(wire.ATTACHMENT)
+    words = " ".join(str(state[part]) for part in ("words", "nextStep") if state.get(part))
+    return {} if state["state"] == "off" else {"attached": words, "attachment": state["state"]}
+
+
+def say_unless_attached(data_dir: Path) -> None:
+    """Say how it stands if the person's own browser should be attached to, and is not."""
+    now = standing(data_dir)
+    if now and now["attachment"] != "attached":
+        output.say(str(now["attached"]), to_stderr=True)
+
+
 def _answered(service: Client, state: AttachmentState) -> AttachmentState:
     """Return how it stands once the browser's person has answered, or has had time to."""
     deadline = time.monotonic() + _WAITS_S

@@ -81,7 +81,9 @@ def status(*, data_dir: flags.DataDir = None, as_json: flags.AsJson = False) -> 
             found["wall"] = account.changed.get("public_url") or running.url
             found |= {"settings": account.changed, "afterRestart": account.after_restart}
             difference = account.difference
-            found |= _attachment(settings.data_dir)
+            from browser_service.cli.attach import standing  # noqa: PLC0415 - as in `_detached`
+
+            found |= standing(settings.data_dir)
     if as_json:
         output.say_json(found)
     else:
@@ -90,16 +92,6 @@ def status(*, data_dir: flags.DataDir = None, as_json: flags.AsJson = False) -> 
             output.say(f"Otherwise in {places()}: {difference}. {RESTART}", to_stderr=True)
     if running is None:
         raise typer.Exit(NOT_RUNNING)
-
-
-def _attachment(data_dir: Path) -> dict[str, object]:
-    """Return how it stands with the person's own browser, if one is attached to or was."""
-    from browser_service.cli.client import Client  # noqa: PLC0415 - `up` needs no client
-
-    with Client(data_dir, operator=True) as service:
-        state = service.get(wire.ATTACHMENT)
-    words = " ".join(str(state[part]) for part in ("words", "nextStep") if state.get(part))
-    return {} if state["state"] == "off" else {"attached": words, "attachment": state["state"]}
 
 
 def _in_the_foreground(settings: Settings) -> None:
@@ -117,6 +109,9 @@ def _detached(settings: Settings, changes: Json) -> None:
     running, started = _start(settings.data_dir, changes)
     verb = "runs now" if started else "runs already"
     output.say(f"The service {verb}: process {running.pid}, {running.url}")
+    from browser_service.cli.attach import say_unless_attached  # noqa: PLC0415 - a service in the foreground needs no client
+
+    say_unless_attached(settings.data_dir)
     if not started and changes.keys() - {"data_dir"}:
         output.say("It keeps the settings it has. To change them: browse-together down, then up.", to_stderr=True)
 
