@@ -1,4 +1,4 @@
-"""Writes the tables of docs/settings.md, and the list of names that both processes share, from the settings classes.
+"""Writes the tables of docs/settings.md and docs/coming-from.md, and the list of names that both processes share.
 
 `--check` fails if one is stale."""
 
@@ -16,9 +16,11 @@ from pydantic_settings import BaseSettings
 from browser_service.settings import Settings as ServiceSettings
 from mcp_gateway.settings import Settings as GatewaySettings
 from mcp_gateway.transports.settings import TransportSettings
+from shared import peers
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "settings.md"
+COMING_FROM = ROOT / "docs" / "coming-from.md"
 NAMES = ROOT / "shared" / "setting_names.py"
 PROCESSES: dict[str, tuple[type[BaseSettings], ...]] = {
     "SERVICE": (ServiceSettings,),
@@ -87,12 +89,23 @@ def _default(field: FieldInfo) -> str:
     return f"`{shown}`"
 
 
+def of_peers(text: str) -> str:
+    """Return the page for those who come from elsewhere, with the names that are understood."""
+    rows = [
+        f"| `{alias.name}` | `{action}` | {', '.join(f'`{old}` is `{new}`' for old, new in alias.renames.items())} |"
+        for action, aliases in peers.TOOLS.items()
+        for alias in aliases
+    ]
+    table_of = "\n".join(["| there | here | arguments |", "| --- | --- | --- |", *rows])
+    return re.sub(r"(<!-- peers -->\n).*?(<!-- end -->)", partial(_between, table_of), text, flags=re.DOTALL)
+
+
 def main() -> None:
-    for file, write in ((PAGE, filled), (NAMES, named)):
+    for file, write in ((PAGE, filled), (NAMES, named), (COMING_FROM, of_peers)):
         before = file.read_text(encoding="utf-8")
         after = write(before)
         if "--check" in sys.argv and before != after:
-            sys.exit(f"{file.name}: its settings are stale; run `make docs`.")
+            sys.exit(f"{file.name}: its tables are stale; run `make docs`.")
         file.write_text(after, encoding="utf-8")
 
 

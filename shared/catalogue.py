@@ -13,7 +13,7 @@ from typing import Final, NamedTuple, TypeVar, cast
 
 from pydantic import JsonValue, ValidationError
 
-from shared import argument_errors
+from shared import argument_errors, peers
 from shared.actions.base import MOST_ARGUMENTS, MOST_PARTS, Action, PageAction
 from shared.actions.combining import Batch, is_separate_call, needs_separate_calls
 from shared.actions.help import CallTool, decoded
@@ -88,6 +88,7 @@ class NamedAction(NamedTuple):
 NAMES: Final = MappingProxyType(
     {name: NamedAction(action) for name, action in ACTIONS.items()}
     | {alias.name: NamedAction(action, alias) for action in ACTIONS.values() for alias in action.aliases}
+    | {alias.name: NamedAction(ACTIONS[name], alias) for name, aliases in peers.TOOLS.items() for alias in aliases}
 )
 
 
@@ -184,9 +185,7 @@ def missing_arguments(body: Body) -> list[str]:
     """Return the required arguments missing in a body. If it has an unknown argument, return none, because that may be
     a misspelt one, which `parse` explains better. Raises ValidationFailed if the arguments are unclear."""
     named = NAMES[str(body["action"])]
-    given = _fold(named.action, {key: value for key, value in body.items() if key != "action"})
-    if named.alias:
-        given = _translate(named.alias, given)
+    given = _arguments(named, body)
     schema, others = full_schema(named.action), second_names(named.action)
     known = {*properties_of(schema), *chain.from_iterable(others.values())}
     required = required_of(schema) if given.keys() <= known else []
@@ -207,9 +206,7 @@ def _parse(body: Body, carrier: type[Action] | None = None) -> Action:
             hint=f"Did you mean {argument_errors.suggestions(name, NAMES)}? {next_call('help')} lists all.",
             details={"context": {"availableActions": [*sorted(ACTIONS)]}},
         )
-    arguments = _fold(named.action, {key: value for key, value in body.items() if key != "action"})
-    if named.alias:
-        arguments = _translate(named.alias, arguments)
+    arguments = _arguments(named, body)
     if carrier is not None:
         _check_part(named.action, arguments, carrier)
     if len(arguments) > MOST_ARGUMENTS:
@@ -341,6 +338,13 @@ def _fold(action: type[Action], arguments: dict[str, JsonValue]) -> dict[str, Js
                 )
             folded[key] = value
     return folded
+
+
+def _arguments(named: NamedAction, body: Body) -> dict[str, JsonValue]:
+    """Return a body's arguments by our names, from wherever they stand in it."""
+    folded = _fold(named.action, {key: value for key, value in body.items() if key != "action"})
+    given = _translate(named.alias, folded) if named.alias else folded
+    return peers.with_selector(given, properties_of(full_schema(named.action)))
 
 
 def _translate(alias: Alias, arguments: dict[str, JsonValue]) -> dict[str, JsonValue]:

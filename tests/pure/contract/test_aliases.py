@@ -3,9 +3,12 @@
 import pytest
 from pydantic import JsonValue
 
+from shared import peers
 from shared.actions import interaction, navigation, pages, reading, scripting
 from shared.actions.base import Action
-from shared.catalogue import ACTIONS, NAMES, parse
+from shared.catalogue import ACTIONS, NAMES, missing_arguments, parse
+from shared.errors import ValidationFailed
+from shared.help_text import action_help
 from tests.support.json import AnyJson
 
 ALIASES = {
@@ -102,3 +105,29 @@ def test_the_content_type_that_a_caller_gives_is_kept() -> None:
     parsed = parse({"action": "fetch", "url": "/me", "headers": {"content-type": "a/b"}, "body": []})
     assert isinstance(parsed, scripting.Fetch)
     assert parsed.request_init() == {"headers": {"content-type": "a/b"}, "body": "[]"}
+
+
+@pytest.mark.parametrize("name", ["ref", "uid"])
+def test_the_name_of_an_element_in_other_servers_is_a_selector(name: str) -> None:
+    ours = parse({"action": "click", "selector": "e12"})
+    assert parse({"action": "click", name: "e12", "element": "Buy button"}) == ours
+    assert missing_arguments({"action": "click", name: "e12"}) == []
+    with pytest.raises(ValidationFailed, match="Unknown argument"):
+        parse({"action": "click", name: "e12", "selector": "e13"})
+
+
+def test_the_tools_of_other_servers_are_understood_and_collide_with_none() -> None:
+    names = [alias.name for aliases in peers.TOOLS.values() for alias in aliases]
+    assert len({*names}) == len(names)
+    assert not {*names} & ({*ACTIONS} | {alias.name for action in ACTIONS.values() for alias in action.aliases})
+    assert parse({"action": "browser_drag", "startRef": "e1", "endRef": "e2"}).wire_body() == {
+        "action": "drag_and_drop",
+        "source": "e1",
+        "target": "e2",
+    }
+    assert "another name of it" in action_help("browser_snapshot")
+
+
+def test_the_browser_tools_take_a_ref_too() -> None:
+    parsed = parse({"action": "browser_click", "element": "Buy button", "ref": "e12"})
+    assert parsed.canonical() == interaction.Click(selector="e12", timeout=5_000)

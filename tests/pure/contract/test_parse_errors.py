@@ -96,12 +96,11 @@ def test_a_tool_without_arguments_says_that_it_takes_nothing() -> None:
 @pytest.mark.parametrize(
     "body",
     [
-        {"action": "click", "ref": "e12"},
-        {"action": "click", "uid": "e12"},
+        {"action": "click", "selector": "#buy", "ref": "e12"},
         {"action": "fill_form", "fields": [{"ref": "e12", "value": "x"}]},
     ],
 )
-def test_a_ref_under_other_products_names_is_a_selector(body: Body) -> None:
+def test_a_ref_in_a_place_where_it_is_not_understood_is_a_selector(body: Body) -> None:
     assert refused(body).hint == 'A ref is a selector too: {"selector": "e12"}.'
 
 

@@ -45,7 +45,8 @@ def leaves(node: object, path: str = "") -> dict[str, object]:
 
 
 def rows() -> dict[str, tuple[str, str]]:
-    found = re.findall(r"^\| `([\w.]+)` \| (.*?) \| (.*) \|$", page("docs/coming-from.md"), re.MULTILINE)
+    settings = page("docs/coming-from.md").partition("\n## ")[0]
+    found = re.findall(r"^\| `([\w.]+)` \| (.*?) \| (.*) \|$", settings, re.MULTILINE)
     assert len(found) == len({name for name, _, _ in found}), "a leaf is there twice"
     return {name: (usual, here) for name, usual, here in found}
 

@@ -1,0 +1,55 @@
+"""The names that other browser servers give their tools and elements, so that a model trained on them is understood.
+
+`docs/coming-from.md` shows this table. No list of tools has these names, and `help` knows them.
+"""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+from pydantic import JsonValue
+
+from shared.actions.traits import Alias
+
+ELEMENT: Final = ("ref", "uid")
+"""Their arguments that name an element of the last snapshot, as `selector` does here."""
+DESCRIBED: Final = "element"
+"""Their argument that describes such an element to a person; it selects nothing."""
+
+
+def _named(names: str, **renames: str) -> tuple[Alias, ...]:
+    return tuple(Alias(name, MappingProxyType(renames)) for name in names.split())
+
+
+TOOLS: Final[Mapping[str, tuple[Alias, ...]]] = MappingProxyType(
+    {
+        "goto": _named("navigate_page"),
+        "go_back": _named("browser_navigate_back"),
+        "hover": _named("browser_hover"),
+        "drag_and_drop": (
+            *_named("browser_drag", startRef="source", endRef="target"),
+            *_named("drag", from_uid="source", to_uid="target"),
+        ),
+        "select_option": _named("browser_select_option", values="value"),
+        "press": _named("browser_press_key press_key"),
+        "snapshot": _named("browser_snapshot take_snapshot"),
+        "screenshot": _named("browser_take_screenshot take_screenshot"),
+        "evaluate_script": _named("browser_evaluate", function="expression"),
+        "get_console_messages": _named("browser_console_messages list_console_messages"),
+        "get_network_log": _named("browser_network_requests list_network_requests"),
+        "generate_pdf": _named("browser_pdf_save"),
+        "open_page": _named("new_page"),
+        "close_page": _named("browser_close"),
+        "handle_dialog": _named("browser_handle_dialog"),
+    }
+)
+"""Our action, and what others call it, with their arguments that have another name here."""
+
+
+def with_selector(given: Mapping[str, JsonValue], known: Mapping[str, object]) -> dict[str, JsonValue]:
+    """Return a call's arguments with their name of an element as `selector`, if the action has only that one."""
+    named = [name for name in ELEMENT if name in given and name not in known]
+    if "selector" not in known or "selector" in given or len(named) != 1:
+        return {**given}
+    dropped = {named[0]} | ({DESCRIBED} - {*known})
+    return {"selector": given[named[0]], **{name: value for name, value in given.items() if name not in dropped}}
