@@ -3,7 +3,7 @@
 `docs/coming-from.md` shows this table. No list of tools has these names, and `help` knows them.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from types import MappingProxyType
 from typing import Final
 
@@ -31,6 +31,7 @@ TOOLS: Final[Mapping[str, tuple[Alias, ...]]] = MappingProxyType(
             *_named("drag", from_uid="source", to_uid="target"),
         ),
         "select_option": _named("browser_select_option", values="value"),
+        "fill_form": _named("browser_fill_form"),
         "press": _named("browser_press_key press_key"),
         "snapshot": _named("browser_snapshot take_snapshot"),
         "screenshot": _named("browser_take_screenshot take_screenshot"),
@@ -46,10 +47,31 @@ TOOLS: Final[Mapping[str, tuple[Alias, ...]]] = MappingProxyType(
 """Our action, and what others call it, with their arguments that have another name here."""
 
 
-def with_selector(given: Mapping[str, JsonValue], known: Mapping[str, object]) -> dict[str, JsonValue]:
-    """Return a call's arguments with their name of an element as `selector`, if the action has only that one."""
+def with_selector(given: Mapping[str, JsonValue], known: Collection[str]) -> dict[str, JsonValue]:
+    """Return a call's arguments with their name of an element as `selector`, also in each field of a form."""
+    found = _with_selector(given, known)
+    if "fields" in known and "fields" not in found and "elements" in found:
+        found["fields"] = found.pop("elements")
+    if "fields" in known and isinstance(fields := found.get("fields"), list):
+        found["fields"] = [_field(field) if isinstance(field, dict) else field for field in fields]
+    return found
+
+
+def _with_selector(given: Mapping[str, JsonValue], known: Collection[str]) -> dict[str, JsonValue]:
     named = [name for name in ELEMENT if name in given and name not in known]
     if "selector" not in known or "selector" in given or len(named) != 1:
         return {**given}
     dropped = {named[0]} | ({DESCRIBED} - {*known})
     return {"selector": given[named[0]], **{name: value for name, value in given.items() if name not in dropped}}
+
+
+def _field(given: dict[str, JsonValue]) -> JsonValue:
+    """Return a form's field without its label and kind, which are found out here; a checkbox has true or false."""
+    field = _with_selector(given, ("selector", "value"))
+    if field.keys() == given.keys():
+        return given
+    kind, value = field.pop("type", None), field.get("value")
+    field.pop("name", None)
+    if kind in {"checkbox", "radio"} and value in {"true", "false"}:
+        field["value"] = value == "true"
+    return {**field}

@@ -131,3 +131,13 @@ def test_the_tools_of_other_servers_are_understood_and_collide_with_none() -> No
 def test_the_browser_tools_take_a_ref_too() -> None:
     parsed = parse({"action": "browser_click", "element": "Buy button", "ref": "e12"})
     assert parsed.canonical() == interaction.Click(selector="e12", timeout=5_000)
+
+
+def test_a_form_of_other_servers_is_understood() -> None:
+    name: dict[str, JsonValue] = {"ref": "e1", "name": "Name", "type": "textbox", "value": "Ana"}
+    terms: dict[str, JsonValue] = {"uid": "e2", "type": "checkbox", "value": "true"}
+    ours = parse(
+        {"action": "fill_form", "fields": [{"selector": "e1", "value": "Ana"}, {"selector": "e2", "value": True}]}
+    )
+    assert parse({"action": "browser_fill_form", "fields": [name, terms]}) == ours
+    assert parse({"action": "fill_form", "elements": [name, terms]}) == ours

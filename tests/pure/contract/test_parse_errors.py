@@ -97,7 +97,7 @@ def test_a_tool_without_arguments_says_that_it_takes_nothing() -> None:
     "body",
     [
         {"action": "click", "selector": "#buy", "ref": "e12"},
-        {"action": "fill_form", "fields": [{"ref": "e12", "value": "x"}]},
+        {"action": "fill_form", "fields": [{"selector": "#name", "ref": "e12", "value": "x"}]},
     ],
 )
 def test_a_ref_in_a_place_where_it_is_not_understood_is_a_selector(body: Body) -> None:
