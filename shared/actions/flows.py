@@ -46,6 +46,7 @@ class RunFlow(Action):
     Without pageId on a page of its own, which stays open. `list_flows` names the values that it needs."""
 
     everyday = ("values", "pageId")
+    id_fields = ("page_id",)
     effect = Effect.ACTS
     lane = Lane.BESIDE
     text_key = "observed"

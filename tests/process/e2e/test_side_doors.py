@@ -52,8 +52,9 @@ READABLE, PRIVATE, INSIDE, SESSION = "cart", "diary", "inside", "vault"
 POPUP = f"{READABLE}~1"
 LISTINGS = {"list_pages", "list_sessions", "get_activity"}
 """Actions that may name what is another's, but reveal nothing private of it."""
-NAME_NOTHING = {*LISTINGS, "create_session"}
-"""Actions whose arguments need not name a thing of Alice's; a new thing's name is refused if it is taken."""
+NAME_NOTHING = {*LISTINGS, "create_session", "save_flow"}
+"""Actions whose arguments need not name a thing of Alice's: a new thing's name is refused if it is taken, and a flow is
+saved of the caller's own calls alone."""
 OPENERS: tuple[Arguments, ...] = (
     {"expectUrl": "*/diary"},
     {"expectUrl": "*"},
