@@ -29,7 +29,7 @@ from browser_service.spine.stages import (
 from shared import catalogue
 from shared.actions.base import Action
 from shared.calls import Outcome
-from shared.errors import BrowseError, RateLimited, Relayed
+from shared.errors import BrowseError, RateLimited
 from shared.model import Json
 from shared.wire import REPLY_WITHIN_MS
 
@@ -88,12 +88,7 @@ class Dispatcher:
 
     async def perform(self, caller: Identity, body: Json, call_id: str) -> Json:
         """Run an action that another one consists of, and return its result. Raises its error."""
-        reply = await self.step(caller, body, call_id)
-        try:
-            return reply.result()
-        except Relayed as error:
-            error.details.pop("tool", None)  # the caller called the other action
-            raise
+        return (await self.step(caller, body, call_id)).result_of_part()
 
     async def step(self, caller: Identity, body: Json, call_id: str, via: str = "") -> Reply:
         """Run an action that another one consists of, and return its reply. `via` names the step, for the record."""

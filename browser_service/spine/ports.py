@@ -148,7 +148,7 @@ class ServiceContext:
 
     async def _step(self, body: Json) -> Json:
         """Run a step as its own call, so that all rules apply."""
-        return (await self._reply_to_step(body)).result()
+        return (await self._reply_to_step(body)).result_of_part()
 
     async def _reply_to_step(self, body: Json, via: str = "") -> Reply:
         self._steps += 1

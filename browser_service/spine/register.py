@@ -40,6 +40,15 @@ class Reply:
         result = self.body.get("result")
         return result if isinstance(result, dict) else {}
 
+    def result_of_part(self) -> Json:
+        """Return the result of an action that another one consists of, or raise its error without its name: the caller
+        called the other one."""
+        try:
+            return self.result()
+        except Relayed as error:
+            error.details.pop("tool", None)
+            raise
+
 
 @dataclass(eq=False)
 class Record:
