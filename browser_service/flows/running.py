@@ -20,11 +20,14 @@ from shared.cuts import shortened
 from shared.errors import (
     AmbiguousSelector,
     BrowseError,
+    BrowserCrashed,
     ElementGone,
     ElementNotFound,
     FlowStopped,
     StaleRevision,
     StateNotFound,
+    TimedOut,
+    UnknownOutcome,
     ValidationFailed,
     field_details,
 )
@@ -36,6 +39,7 @@ _SHOWS_MS: Final = 5_000
 _FIRST_MS: Final = 5_000
 _OTHERS_MS: Final = 1_000
 _MISSING: Final = frozenset({ElementNotFound.code, ElementGone.code, StaleRevision.code})
+_UNSURE: Final = frozenset({UnknownOutcome.code, TimedOut.code, BrowserCrashed.code})
 _ROLE: Final = re.compile(r'role=([a-z]+)\[name=("(?:[^"\\]|\\.)*")\]$')
 _PLACE: Final = re.compile(r"(?:#|[a-z][\w-]*(?:[\[: >]|$)).*", re.DOTALL)
 _IN_FRAME: Final = "internal:control=enter-frame >> "
@@ -310,6 +314,8 @@ class _StepRun:
         near = "; ".join(f"{each.get('role')} {json.dumps(each.get('name'))} {each.get('ref')}" for each in found[:5])
         text = f"Flow {run.flow.name} stopped at step {self._number} of {len(steps)}, {self.words}: {why}"
         left = f"Steps 1 to {run.at} are done, the others are not." if run.at else "No step is done."
+        if code in _UNSURE and not _only_reads(self._step):
+            left = f"It is not known whether step {self._number} was done; look first. Those after it are not."
         text = " ".join([text.rstrip(".") + ".", *([f"Nearest: {near}."] if near else []), left])
         mend = next_call("mend_flow", name=run.flow.name, step=run.at + 1, **({"selector": "e12"} if found else {}))
         context: Json = {"flow": run.flow.name, "step": self._number, "done": run.at, "code": code}

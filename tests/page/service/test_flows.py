@@ -121,6 +121,18 @@ async def test_values_are_data(agent: Agent, shop: Site) -> None:
     assert orders(shop)[3] == "who=x%22%5D%7B%7Bto%7D%7D+%3E%3E+css%3D*&to=work"
 
 
+async def test_of_a_step_that_ran_out_of_time_it_is_not_said_that_it_was_not_done(
+    agent: Agent, shop: Site, service: RunningService
+) -> None:
+    name = await taught(agent, shop)
+    path = service.settings.flows_dir / f"{name}.toml"
+    acts = "[[steps]]\naction = 'evaluate_script'\nexpression = 'new Promise(() => 0)'\ntimeout = 100\n\n[[steps]]"
+    path.write_text(acts.join(path.read_text("utf-8").rsplit("[[steps]]", 1)), "utf-8")
+    error = await agent.error("run_flow", name=name, values={"name": "Al"})
+    assert (error["code"], error["details"]["context"]["step"]) == ("FLOW_STOPPED", 6)
+    assert "It is not known whether step 6 was done" in error["message"]
+
+
 async def test_what_cannot_end_does_not_begin(agent: Agent, other: Agent, shop: Site, service: RunningService) -> None:
     name = await taught(agent, shop)
     before, path = orders(shop), service.settings.flows_dir / f"{name}.toml"
