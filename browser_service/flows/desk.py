@@ -185,7 +185,8 @@ def _line(flow: Json) -> str:
     if problem := flow.get("problem"):
         return f"- {flow['name']}: cannot be run: {problem}"
     needs, outputs = (", ".join(cast("list[str]", flow[key])) for key in ("needs", "outputs"))
-    notes = [f"needs {needs}" if needs else "", f"gives {outputs}" if outputs else "", str(flow["description"])]
+    by = f"by {flow['savedBy']}" if flow["savedBy"] else ""
+    notes = [f"needs {needs}" if needs else "", f"gives {outputs}" if outputs else "", by, str(flow["description"])]
     return f"- {flow['name']} ({flow['steps']} steps): {'; '.join(filter(None, notes))}".removesuffix(": ")
 
 

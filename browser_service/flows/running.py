@@ -44,6 +44,7 @@ _ROLE: Final = re.compile(r'role=([a-z]+)\[name=("(?:[^"\\]|\\.)*")\]$')
 _PLACE: Final = re.compile(r"(?:#|[a-z][\w-]*(?:[\[: >]|$)).*", re.DOTALL)
 _IN_FRAME: Final = "internal:control=enter-frame >> "
 _ANY: Final = "html"
+_NEAREST: Final = 5
 _MOST_STOPPED: Final = 200
 _KEPT_S: Final = 3_600.0
 _MOST_OUTPUT: Final = 200_000
@@ -311,23 +312,29 @@ class _StepRun:
 
     def _stopped(self, why: str, found: list[Json], code: str = "") -> FlowStopped:
         run, steps = self._run, self._run.flow.steps
-        near = "; ".join(f"{each.get('role')} {json.dumps(each.get('name'))} {each.get('ref')}" for each in found[:5])
+        near = "; ".join(map(_shown, found[:_NEAREST]))
         text = f"Flow {run.flow.name} stopped at step {self._number} of {len(steps)}, {self.words}: {why}"
         left = f"Steps 1 to {run.at} are done, the others are not." if run.at else "No step is done."
         if code in _UNSURE and not _only_reads(self._step):
             left = f"It is not known whether step {self._number} was done; look first. Those after it are not."
         text = " ".join([text.rstrip(".") + ".", *([f"Nearest: {near}."] if near else []), left])
         mend = next_call("mend_flow", name=run.flow.name, step=run.at + 1, **({"selector": "e12"} if found else {}))
+        page = f"Page {run.page_id} is as it is. " if run.page_id else ""
         context: Json = {"flow": run.flow.name, "step": self._number, "done": run.at, "code": code}
-        context |= {"pageId": run.page_id, "candidates": [*found], "outputs": run.outputs}
+        context |= {"pageId": run.page_id, "candidates": [*found[:_NEAREST]], "outputs": run.outputs}
         context |= {"effectsBegun": run.sends, "onlyReadsLeft": all(map(_only_reads, steps[self._number - 1 :]))}
-        return FlowStopped(text, hint=f"The page is as it is. Go on: {mend}.", details={"context": context})
+        return FlowStopped(text, hint=f"{page}Go on: {mend}.", details={"context": context})
 
     @property
     def words(self) -> str:
         """Return the step's call in few words."""
         first = (next(iter(self._choices.values()), None) or [""])[0] or self._step.arguments.get("url", "")
         return f"{self._step.action} {shortened(str(first), 160)}".rstrip()
+
+
+def _shown(found: Json) -> str:
+    where = f" ({found['in']})" if found.get("in") else ""
+    return f"{found.get('role')} {json.dumps(found.get('name'), ensure_ascii=False)} {found.get('ref')}{where}"
 
 
 def _only_reads(step: Step) -> bool:

@@ -93,6 +93,9 @@ NOT_SAID: Final[dict[str, str]] = {
     "claim_work.yours": "in words",
     "release_work.released": "in words",
     "*.error.details.context.retries": "it was tried once",
+    "run_flow.error.details.context.code": "the message has the words of the step's error",
+    "run_flow.error.details.context.effectsBegun": "for whoever runs a table of rows",
+    "run_flow.error.details.context.onlyReadsLeft": "likewise",
     "undo.undone": "by the start of the id that undo gives",
     "*.brought.localStorage": "said where there is any",
     "*.error.details.context.done.artifact.url": "the link has its URI, by the same id",
@@ -338,6 +341,25 @@ async def work(tour: Tour) -> None:
     await tour.call("release_work", key="invoices")
 
 
+async def flows(tour: Tour) -> None:
+    taught: Json = {"pageId": "taught"}
+    changed = SHOP.replace("Gift", "Present").replace("id=gift", "")
+    await tour.call("goto", **taught, url=tour.shop)
+    await tour.call("expect", **taught, selector="h1", to="text", value="Shop")
+    await tour.call("expect", **taught, selector="h1", to="text", value="Cart", timeout=100)
+    await tour.call("expect", **taught, url="*/cart", timeout=100)
+    await tour.call("check", **taught, selector="#gift")
+    await tour.call("fill", **taught, selector="#name", value="Ana")
+    await tour.call("extract_table", **taught, selector="table")
+    await tour.call("save_flow", **taught, name="tea")
+    await tour.call("list_flows")
+    await tour.call("list_flows", name="tea")
+    await tour.call("run_flow", name="tea", values={"name": "Bo"})
+    tour.site.page("/", changed)
+    stopped = await tour.call("run_flow", name="tea", values={"name": "Bo"})
+    await tour.call("mend_flow", name="tea", selector="[type=checkbox]", step=stopped["details"]["context"]["step"])
+
+
 async def sessions(tour: Tour) -> None:
     mine: Json = {"sessionId": "mine"}
     await tour.call("create_session", **mine)
@@ -365,7 +387,7 @@ async def test_the_text_of_a_reply_says_all_that_its_json_says(
     agent: Agent, other: Agent, site: Site, shop: str
 ) -> None:
     tour = Tour(agent, other, site, shop)
-    for part in (read, fill, click, take, network, dialogs, share, work, sessions):
+    for part in (read, fill, click, take, network, dialogs, share, work, flows, sessions):
         await part(tour)
     assert not tour.lacks, "\n".join(tour.lacks)
     peoples = {name for name, action in ACTIONS.items() if action.claim >= Claim.BY_PERSON}
