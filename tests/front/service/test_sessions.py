@@ -72,6 +72,8 @@ async def test_in_anothers_session_only_listing_is_allowed(agent: Agent, other: 
         if action.scope is Scope.SERVICE and not action.id_fields:
             continue
         ways: list[dict[str, str]] = [{"from" if action.makes_session is True else "sessionId": mine}]
+        if action.scope is Scope.SERVICE and "page_id" in action.id_fields:
+            ways = [{"pageId": "inside"}]
         if action.scope is Scope.PAGE:
             ways += [{"pageId": "inside"}, {"sessionId": mine, "pageId": "inside"}]
         if action.unaddressed.opens:

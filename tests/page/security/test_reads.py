@@ -94,7 +94,8 @@ async def test_every_route_that_answers_is_walked(service: RunningService) -> No
     routers = [each.original_router for each in service.app.routes if isinstance(each, IncludedRouter)]
     routes = [*service.app.routes, *(each for router in routers for each in router.routes)]
     found = {each.path for each in routes if isinstance(each, Route) and "GET" in (each.methods or ())}
-    assert found - STREAMS - {wire.HOSTS, wire.HOSTS_FILES} == {*DOORS}  # those two are for the account and for hosts
+    others = {wire.HOSTS, wire.HOSTS_FILES, wire.ATTACHMENT, wire.TABS}  # for the account's owner, and for hosts
+    assert found - STREAMS - others == {*DOORS}
 
 
 async def test_a_page_with_a_frame_from_elsewhere_is_read_by_no_tool_route_or_resource(
