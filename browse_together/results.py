@@ -2,6 +2,8 @@
 
 Each has what its action is asked for under its own name, besides `page`, the page as it is now, and `notices`, what
 happened to this client's pages since the last reply. `data` is the whole result as JSON, by the names on the wire.
+
+They stand in one file of over 300 lines, because a program's author looks them up here.
 """
 
 import os

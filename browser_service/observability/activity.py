@@ -22,7 +22,7 @@ from shared.actions.traits import Scope
 from shared.calls import ActivityRecord, Outcome
 from shared.errors import JournalFailed
 from shared.frames import ActPictures
-from shared.model import Json
+from shared.model import Json, weight
 from shared.timestamps import iso
 from shared.wire import DEFAULT_SESSION
 
@@ -30,6 +30,8 @@ _WRITE_AFTER_S = 0.25
 _RETRY_AFTER_S = 5.0
 _MOST_UNWRITTEN = 10_000
 _MOST_READS = 1_000
+_MOST_READ = 4_000_000
+"""Bytes of the arguments of the reads that are remembered."""
 _INBOX_ROWS = 1_000
 _BATCH_ROWS = 500
 _MOST_REQUESTS = 20
@@ -66,6 +68,10 @@ class _EndedCall:
             **redaction.lasting(self.again),
         }
         return self.summary._replace(detail=json.dumps({name: value for name, value in details.items() if value}))
+
+
+def _weight_of(ended: _EndedCall) -> int:
+    return weight(ended.action.wire_body())
 
 
 ColourOf = Callable[[str], str | None]
@@ -128,7 +134,7 @@ class Activity:
         self._may_know = directory.may_know
         self._last_id = 0
         self._unwritten = Bounded[int, _EndedCall](_MOST_UNWRITTEN)
-        self._reads = Bounded[int, _EndedCall](_MOST_READS)
+        self._reads = Bounded[int, _EndedCall](_MOST_READS, weigh=_weight_of, most_weight=_MOST_READ)
         self._writing: asyncio.Task[None] | None = None
         self._lock = asyncio.Lock()
         self._watchers: set[Watcher] = set()

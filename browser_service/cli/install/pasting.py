@@ -1,4 +1,4 @@
-"""Says what a person pastes into a client whose configuration is not edited."""
+"""Tells what a person pastes into a client whose configuration is not edited."""
 
 import json
 from collections.abc import Callable, Mapping

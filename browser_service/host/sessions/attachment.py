@@ -1,4 +1,4 @@
-"""Holds the one connection to a browser in which a person lives."""
+"""The one connection to a browser in which a person lives: who is asked for it, when, and how it ends."""
 
 import asyncio
 import contextlib
