@@ -197,8 +197,8 @@ class Checks:
         sessions |= {session_id for session_id in pages.values() if session_id is not None}
         ran = self._ran.get(outcome.call_id)
         actions = {each.body.get("action") for each in outcome.undo}
-        is_here = outcome.page is None or self.allows_page(outcome.page)
-        return is_here and ran is not None and actions <= ran.actions and all(map(self.allows_session, sessions))
+        is_its = ran is not None and actions <= ran.actions and all(map(self.allows_session, sessions))
+        return is_its and (outcome.page is None or self.allows_page(outcome.page))  # last, because it counts the page
 
     def _is_call(self, call_id: str, client_id: str) -> bool:
         return call_id in self._ran and self._ran[call_id].client_id == client_id

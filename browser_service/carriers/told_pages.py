@@ -17,21 +17,27 @@ class ToldPages:
         """`has` returns whether the host has a session now."""
         self._most, self._has = most, has
         self._pages: dict[str, tuple[str, int]] = {}
+        self._bytes = 0
 
     def note(self, page: PageState) -> bool:
         """Count a page as it is now, and return whether the front takes it."""
         size = weight(page.model_dump(mode="json"))
         if not self._has_room(page.page_id, size):
             self._pages = {page_id: told for page_id, told in self._pages.items() if self._has(told[0])}
+            self._bytes = sum(size for _, size in self._pages.values())
             if not self._has_room(page.page_id, size):
                 return False
+        self._bytes += size - self._size(page.page_id)
         self._pages[page.page_id] = page.session_id, size
         return True
 
     def closed(self, page_id: str, session_id: str) -> None:
         if page_id in self._pages and self._pages[page_id][0] == session_id:
-            del self._pages[page_id]
+            self._bytes -= self._pages.pop(page_id)[1]
 
     def _has_room(self, page_id: str, size: int) -> bool:
-        others = [told[1] for name, told in self._pages.items() if name != page_id]
-        return len(others) < self._most and sum(others) + size <= _MOST_BYTES
+        others = len(self._pages) - (page_id in self._pages)
+        return others < self._most and self._bytes - self._size(page_id) + size <= _MOST_BYTES
+
+    def _size(self, page_id: str) -> int:
+        return self._pages[page_id][1] if page_id in self._pages else 0

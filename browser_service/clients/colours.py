@@ -41,8 +41,9 @@ class Colours:
 
     def of(self, client_id: str, label: str) -> str:
         """Return a client's colour, and deal it one first if it has none."""
-        if (colour := self.known(client_id)) is not None:
-            return colour
+        if (former := self._dealt.get(client_id)) is not None:
+            self._dealt[client_id] = former  # the latest: who is there is forgotten last
+            return former.colour
         dealt = self._dealt[client_id] = Dealt(label, self._deal(label))
         task = asyncio.create_task(self._write(client_id, dealt))
         self._writing.add(task)

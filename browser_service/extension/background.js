@@ -40,16 +40,19 @@ async function show(popup) {
 
 chrome.runtime.onConnect.addListener((popup) => {
   popups.add(popup);
-  popup.onDisconnect.addListener(() => popups.delete(popup));
+  popup.onDisconnect.addListener(() => {
+    popups.delete(popup);
+    refusal = ""; // it was read
+    change();
+  });
   popup.onMessage.addListener(async ({ type, ...asked }) => {
     if (type === "move") await move(asked.target, asked.to, asked.access);
-    if (type === "stop") refusal = await link.ask({ type: "stop", target: asked.target });
+    if (type !== "stop") return;
+    refusal = await link.ask({ type: "stop", target: asked.target });
     change();
   });
   link.open();
-  strip.look().then(() => show(popup)).then(() => {
-    refusal = ""; // it was read
-  });
+  strip.look().then(() => show(popup));
 });
 
 chrome.runtime.onMessage.addListener(({ url, code }, sender, reply) => {

@@ -59,10 +59,13 @@ export class Link {
 
   /** Forgets the service or knows another, and dials anew. */
   reopen() {
+    const socket = this.#socket;
+    if (socket) {
+      socket.close();
+      this.#lost(socket);
+    }
     this.#waits = 0;
-    this.#socket?.close();
-    this.#socket = null;
-    return this.open();
+    return this.open(); // which clears what #lost has set
   }
 
   tell(message) {
@@ -79,6 +82,7 @@ export class Link {
   }
 
   async #take(socket, paired, nonce, message) {
+    if (socket !== this.#socket) return;
     if (message.type === "proof") {
       if (message.proof === (await proof(paired, nonce))) socket.send(JSON.stringify({ type: "token", token: paired.token }));
       else this.#refuse(socket, "Another program answers at the service's address.");

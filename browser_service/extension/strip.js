@@ -8,6 +8,7 @@ export class Strip {
   #targetOf = new Map(); // by tab
   #groups = new Map(); // agents by group, as this extension made them
   #placed = new Map(); // the group that each tab was last seen or put in
+  #fresh = new Set(); // tabs that have just come: the browser puts them into their opener's group
   #state = { tabs: {}, agents: [] };
   #settling = new Map();
   #last = Promise.resolve();
@@ -20,11 +21,15 @@ export class Strip {
       this.#groups = new Map(kept.groups);
       this.#placed = new Map(kept.placed);
     });
-    chrome.tabs.onCreated.addListener(({ id }) => this.#settle(id));
+    chrome.tabs.onCreated.addListener(({ id }) => {
+      this.#fresh.add(id);
+      this.#settle(id);
+    });
     chrome.tabs.onUpdated.addListener((id, { groupId, status }) => (groupId !== undefined || status) && this.#settle(id));
     chrome.tabs.onReplaced.addListener(() => this.look());
     chrome.tabs.onRemoved.addListener((id) => {
       this.#placed.delete(id);
+      this.#fresh.delete(id);
       this.look();
     });
   }
@@ -74,6 +79,7 @@ export class Strip {
 
   /** Finds out whether a person moved a tab to another group, and asks for what that means. */
   async #settled(tabId) {
+    const isFresh = this.#fresh.delete(tabId);
     await this.#look();
     const tab = await chrome.tabs.get(tabId).catch(() => null);
     if (!tab) return;
@@ -82,7 +88,7 @@ export class Strip {
     const target = this.#targetOf.get(tabId);
     if (tab.groupId !== (this.#placed.get(tabId) ?? NONE)) {
       this.#place(tabId, tab.groupId);
-      if (target && was !== to) await this.move(target, to ?? "");
+      if (target && was !== to && !isFresh) await this.move(target, to ?? "");
     }
     await this.#arrange(); // it was left alone meanwhile, or goes back because that was refused
   }

@@ -117,7 +117,7 @@ async def socket(websocket: WebSocket) -> None:
             raise Forbidden("This is the extension's own socket.")
         check_connection(websocket)
         if token_id := await _let_in(websocket, parts):
-            viewer = Viewer(f"extension {token_id}", read_only=False, expires_at=0)
+            viewer = parts.viewing.guest(token_id, f"extension {token_id}")  # one for all connections of a token
             with parts.viewing.watching(viewer):
                 await _Extension(websocket, parts, token_id, viewer).run()
     except BrowseError as error:
@@ -229,8 +229,8 @@ class _Extension:
     # --- what it sees ------------------------------------------------------------------------------------------------
 
     async def _state(self) -> Json:
-        pages = self.parts.directory.pages()
         attachment = await self.parts.attached.state()
+        pages = self.parts.directory.pages()  # after what waits, so that none is older than what was told
         asked = [page for page in pages if page.person and not page.person.is_hold]
         return {
             "type": "state",

@@ -1,4 +1,5 @@
-"""Pairs the extension: a code that works once gets it a token that shares tabs, and does nothing else."""
+"""Pairs the extension: a code that works once gets it a token for the extension's own
+connection, and for no other."""
 
 import hashlib
 import hmac

@@ -58,6 +58,7 @@ class Row {
     this.isPicked = isPicked;
     if (text === this.#shown) return;
     this.#shown = text;
+    this.colour = colour;
     this.element.classList.toggle("shared", isShared);
     this.element.classList.remove("linked");
     paint(this.element, isShared && colour);
@@ -84,7 +85,7 @@ class Row {
     this.element.classList.add("linked");
     const cancel = () => {
       this.#shown = "";
-      this.update(tab, null, this.isPicked);
+      this.update(tab, this.colour, this.isPicked);
     };
     this.#buttons.replaceChildren(
       el("button", { type: "button", onclick: () => this.#do(what, tab, true) }, "Share them together"),
