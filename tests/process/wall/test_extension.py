@@ -37,6 +37,12 @@ _DRAG = """async ([id, groupId]) => {
 }"""
 
 
+_COME_INTO = """async ([url, groupId]) => {
+  const { id } = await chrome.tabs.create({ url, active: false });
+  await chrome.tabs.group({ tabIds: [id], groupId });
+}"""
+
+
 @dataclass
 class Strip:
     """The tab strip, as the extension's own interfaces tell and change it."""
@@ -57,6 +63,10 @@ class Strip:
         tabs = await self.tabs()
         tab, group = tabs[path]["id"], tabs[beside]["groupId"] if beside else None
         await self.worker.evaluate(_DRAG, [tab, group])
+
+    async def open_beside(self, url: str, beside: str) -> None:
+        """Open a tab in the group of another, as a browser does for a link."""
+        await self.worker.evaluate(_COME_INTO, [url, (await self.tabs())[beside]["groupId"]])
 
     async def badge(self) -> str:
         return str(await self.worker.evaluate("chrome.action.getBadgeText({})"))
@@ -178,6 +188,10 @@ async def test_a_persons_tab_is_shared_by_dragging_it_into_an_agents_group_and_t
         answered = await mail.call("request_human", pageId="tab", requestId=asked["requestId"])
         assert answered["observed"]
         assert await shared() == ["tab"]
+
+        await strip.open_beside(site.page("/receipt", "<title>Receipt</title>"), beside="/taxes")
+        await become(lambda: strip.group("/receipt"), None)
+        assert site.url("/receipt") not in str(await mail.call("list_pages", all=True)), "nobody dragged it there"
 
 
 async def test_another_program_at_the_services_address_gets_no_token(strip: Strip, own: BrowserContext) -> None:
