@@ -87,8 +87,10 @@ class Browser(BrowserActions):
         atexit.unregister(self.close)
         loop, self._loop = self._loop, None
         if loop is not None and os.getpid() == self._process_id:
-            _run(loop, self._connection.close())
-            loop.call_soon_threadsafe(loop.stop)
+            try:
+                _run(loop, self._connection.close())
+            finally:
+                loop.call_soon_threadsafe(loop.stop)
 
     def _call(self, action: str, kind: type[R], /, **given: object) -> R:
         return kind.of(self.answer(action, given))
@@ -131,6 +133,11 @@ class Page(Handle, PageActions):
 
 def _serve(loop: asyncio.AbstractEventLoop) -> None:
     loop.run_forever()
+    left = asyncio.all_tasks(loop)  # calls of other threads, which would wait for ever
+    for task in left:
+        task.cancel()
+    if left:
+        loop.run_until_complete(asyncio.wait(left))
     loop.close()
 
 

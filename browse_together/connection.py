@@ -15,9 +15,10 @@ from uuid import uuid4
 from pydantic import ValidationError
 
 from browse_together import errors, packages
+from browse_together.naming import wire_name
 from browse_together.refusals import BrowseError, Busy
 from browse_together.results import Answer, PageInfo
-from browse_together.spelling import calls_in, in_python, wire_name
+from browse_together.spelling import calls_in, in_python
 
 with packages.found():
     from client import files
@@ -28,11 +29,14 @@ with packages.found():
     from client.http import ServiceClient
     from client.reply import Failure, Reply
     from shared.errors import BrowseError as ServiceError
+    from shared.filenames import safe_name
     from shared.wire import DEFAULT_SESSION, FILE_BYTES
     from shared.written import fingerprint
 
 _BY_CODE: Final = {error.code: error for error in (*BrowseError.__subclasses__(), *Busy.__subclasses__())}
 _NEW: Final = "new"
+_ANY_SESSION: Final = frozenset({"create_session", "list_pages", "get_activity"})
+"""What is not done in a session, or tells of all of them."""
 _CLOSE_WITHIN_S: Final = 2.0
 _DOWNLOAD_WITHIN_S: Final = 300.0
 _COMES_AGAIN_WITHIN_S: Final = 65
@@ -73,6 +77,8 @@ class Connection:
         it is `patient`. Raises BrowseError."""
         try:
             service = await self._opened()
+            if given.get("session_id", "") is None and given.get("page_id") is None and action not in _ANY_SESSION:
+                given = {**given, "session_id": self.session_id}
             body = {wire_name(name): value for name, value in given.items() if value is not None}
             body = await self._complete({"action": action, **body}, service)
             reply = await self._made(service, body)
@@ -80,6 +86,10 @@ class Connection:
                 asked = {"requestId": reply.result["requestId"], "pageId": body.get("pageId")}
                 reply = await self._made(service, {"action": action, **asked})
             return await self._read(service, reply)
+        except (errors.SessionExpired, errors.SessionNotFound):
+            if given.get("session_id") == _NEW:
+                self._own_session = None  # the next call makes another
+            raise
         except ServiceError as error:
             raise self._error(Failure.from_error(error)) from None
 
@@ -201,6 +211,9 @@ class Connection:
         if page is not None and page.owner is not None and page.owner.you:
             self._held |= {page.page_id, *data.get("popups", [])}
             self._kept |= {page.page_id} if "heldUntil" in data else set()
+        elif page is not None:  # given back, or another's
+            self._held.discard(page.page_id)
+            self._kept.discard(page.page_id)
         if data.get("yours") is True:
             self._claimed.add(data["key"])
 
@@ -275,7 +288,7 @@ async def _here(service: ServiceClient, file: Json) -> Json:
     artifact_id, path = file.get("artifactId"), file.get("path")
     if not artifact_id or (path and _is_readable(Path(path), file.get("size"))):
         return file
-    name = Path(str(file.get("name") or artifact_id)).name
+    name = safe_name(str(file.get("name") or "")) or "file"
     copy = Path(await asyncio.to_thread(tempfile.mkdtemp, prefix="browse-together-")) / name
     await files.save(service, str(artifact_id), copy)
     return {**file, "path": str(copy)}

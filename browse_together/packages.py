@@ -32,7 +32,8 @@ def found() -> Iterator[None]:
 
 
 def _is_ours(name: str) -> bool:
-    return name in sys.modules and _PARENT in str(getattr(sys.modules[name], "__file__", ""))
+    file = getattr(sys.modules.get(name), "__file__", None)
+    return file is not None and Path(file) == Path(_PARENT, name, "__init__.py")
 
 
 def _taken_out() -> dict[str, ModuleType]:

@@ -1,4 +1,4 @@
-"""Spells names and calls: as Python does, and as the wire does."""
+"""Spells calls as Python does."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from browse_together import packages
 from browse_together.actions import BrowserActions, PageActions
+from browse_together.naming import python_name
 from browse_together.refusals import NextCall
 
 with packages.found():
@@ -15,16 +16,6 @@ _CALL: Final = re.compile(r"(?<![\w\"'])([a-z][a-z0-9_]*) (?=\{)")
 _ARGUMENT: Final = re.compile(r'"([a-z][A-Za-z]*)": (true|false|\d+)\b')
 """An argument by itself, such as `"strict": false`."""
 _FURTHER: Final = "..."
-
-
-def wire_name(name: str) -> str:
-    """Convert `full_page` to `fullPage`, and `as_` to `as`."""
-    first, *others = name.rstrip("_").split("_")
-    return "".join([first, *(word.capitalize() for word in others)])
-
-
-def python_name(name: str) -> str:
-    return re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
 
 
 def calls_in(hint: str) -> list[NextCall]:

@@ -3,10 +3,10 @@
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from keyword import iskeyword
 from textwrap import fill, indent, wrap
 from typing import Final, cast
 
+from browse_together.naming import python_name
 from browse_together.results import RESULTS, Done, Result
 from shared import toolsets
 from shared.actions.base import Action, PageAction
@@ -29,11 +29,6 @@ _NAMED: Final = {
 }
 _PLAIN: Final = {"string": "str", "integer": "int", "number": "float", "boolean": "bool"}
 _CAMEL: Final = re.compile(r"(?<![\w.\"'/])([a-z]+(?:[A-Z][a-z]+)+)(?![\w\"'])")
-
-
-def python_name(wire_name: str) -> str:
-    name = re.sub(r"(?<!^)(?=[A-Z])", "_", wire_name).lower()
-    return f"{name}_" if iskeyword(name) else name
 
 
 def actions() -> str:

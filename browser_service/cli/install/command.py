@@ -70,6 +70,10 @@ def install(
     if client is None:
         _list(machine, name, as_json=as_json)
         return
+    if skill and client not in CLIENTS:
+        raise ValidationFailed(
+            f"{client} has no folder of skills that is known here.", hint=f"Copy this file there: {skills.SOURCE}"
+        )
     chat_client = _known(client, name)
     if skill:
         _add_skill(chat_client, machine, only_print=only_print)
@@ -148,6 +152,10 @@ def _add_skill(client: ChatClient, machine: Machine, *, only_print: bool) -> Non
         return
     backup = skills.add(path)
     output.say(f"{client.title} has the skill now, from the next chat on.")
+    _tell_kept(backup)
+
+
+def _tell_kept(backup: Path | None) -> None:
     if backup:
         output.say(f"What was there is kept in {backup}")
 
@@ -159,8 +167,10 @@ def _remove_skill(client: ChatClient, machine: Machine, *, only_print: bool) -> 
         return
     output.say(f"--- {path}")
     if not only_print:
-        skills.remove(path)
-        output.say(f"{client.title} has the skill no more.")
+        backup = skills.remove(path)
+        readers = [each.title for each in CLIENTS.values() if skills.place(each, machine) == path]
+        output.say(f"Gone from where it is read by {', '.join(readers)}.")
+        _tell_kept(backup)
 
 
 def _list(machine: Machine, name: str, *, as_json: bool) -> None:

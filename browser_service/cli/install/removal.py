@@ -125,7 +125,8 @@ def _remove_server(server: Change) -> None:
 def _others(machine: Machine) -> list[Path]:
     """Return the files outside of the data directory."""
     found = [files.backup_of(client.file(machine)) for client in CLIENTS.values()]
-    found += [path.parent for client in CLIENTS.values() if (path := skill.place(client, machine))]
+    skills = {path for client in CLIENTS.values() if (path := skill.place(client, machine))}
+    found += [each for path in sorted(skills) for each in (path, files.backup_of(path))]
     if config_place.VARIABLE not in machine.environment:
         found += [config_place.path(), config_file.broken(config_place.path())]
     return [*(path for path in found if path.exists()), *_sockets(machine)]
@@ -170,7 +171,7 @@ def _remove_files(settings: Settings, paths: list[Path]) -> None:
             forget_key(directory)
         except NoKeyring as error:
             output.say(str(error), to_stderr=True)
-    for folder in {directory, *(path.parent for path in paths if path.name == CONFIG_FILE)}:
+    for folder in {directory, *(path.parent for path in paths if path.name in {CONFIG_FILE, skill.SOURCE.name})}:
         if folder.is_dir() and not any(folder.iterdir()):
             folder.resolve().rmdir()
             if folder.is_symlink():

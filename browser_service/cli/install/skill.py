@@ -30,18 +30,26 @@ def text() -> str:
     return SOURCE.read_text(encoding="utf-8")
 
 
-def remove(path: Path) -> None:
-    """Remove the skill, and its folder if nothing else is there."""
+def add(path: Path) -> Path | None:
+    """Write the skill. Returns where a text that was changed by hand, or is of another version, is kept."""
+    backup = _keep(path)
+    files.replace(path, files.read(path), text())
+    return backup
+
+
+def remove(path: Path) -> Path | None:
+    """Remove the skill, and its folder if nothing else is there. Returns where a changed text is kept, as above."""
+    backup = _keep(path)
     path.unlink()
     if not any(path.parent.iterdir()):
         path.parent.rmdir()
+    return backup
 
 
-def add(path: Path) -> Path | None:
-    """Write the skill. Returns where a text that was changed by hand, or is of another version, is kept."""
-    before = files.read(path)
-    backup = files.backup_of(path) if before is not None else None
-    if backup and before is not None:
-        files.replace(backup, files.read(backup), before)
-    files.replace(path, before, text())
+def _keep(path: Path) -> Path | None:
+    """Copy a text that is not the skill's own, and return where to."""
+    if (before := files.read(path)) in {None, text()}:
+        return None
+    backup = files.backup_of(path)
+    files.replace(backup, files.read(backup), before or "")
     return backup

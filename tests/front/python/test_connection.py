@@ -3,13 +3,15 @@ frees what it holds."""
 
 import asyncio
 from collections.abc import Callable
+from concurrent.futures import CancelledError
+from pathlib import Path
 
 import pytest
 from pydantic import JsonValue
 from starlette.responses import Response
 
-from browse_together import AsyncBrowser
-from browse_together.errors import PageOwned, RateLimited
+from browse_together import AsyncBrowser, Browser
+from browse_together.errors import PageOwned, RateLimited, SessionNotFound
 from shared import wire
 from tests.support.standin import Answer, Seen, StandIn, failure, success
 
@@ -126,3 +128,33 @@ async def test_waiting_for_a_page_makes_the_call_that_its_owner_was_named_with(
         await browser.page("cart").click("#pay")
     await caught.value.wait(5)
     assert bodies(standin)[1:] == [{"action": "claim_page", "pageId": "cart", "waitSeconds": 5}]
+
+
+async def test_closing_ends_the_calls_of_other_threads(standin: StandIn, data_dir: Path) -> None:
+    async def never(_: Seen) -> Response:
+        await asyncio.Event().wait()
+        return success({})
+
+    standin.answer = never
+    browser = Browser(standin.url, data_dir=data_dir, autostart=False)
+
+    def call() -> None:
+        with pytest.raises(CancelledError):
+            browser.clear_cookies()
+
+    calling = asyncio.create_task(asyncio.to_thread(call))
+    await standin.call()
+    await asyncio.to_thread(browser.close)
+    await asyncio.wait_for(calling, 10)
+
+
+async def test_calls_of_the_browser_are_in_its_session_and_an_own_one_that_ended_is_made_anew(
+    standin: StandIn, data_dir: Path
+) -> None:
+    gone = failure("SESSION_NOT_FOUND", "It has ended.", 404)
+    standin.answer = in_turn(success({"sessionId": "s-1"}), gone, success({"sessionId": "s-2"}))
+    async with AsyncBrowser(standin.url, data_dir=data_dir, autostart=False, session="new") as browser:
+        with pytest.raises(SessionNotFound):
+            await browser.clear_cookies()
+        await browser.clear_cookies()
+    assert [each.get("sessionId") for each in bodies(standin)] == [None, "s-1", None, "s-2"]

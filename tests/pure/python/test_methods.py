@@ -15,9 +15,10 @@ import pytest
 from browse_together import errors
 from browse_together.actions import AsyncBrowserActions, AsyncPageActions, BrowserActions, PageActions
 from browse_together.calling import R
+from browse_together.naming import wire_name
 from browse_together.refusals import BrowseError, Busy
 from browse_together.results import RESULTS, Answer, Done, Download, File, Table
-from browse_together.spelling import calls_in, in_python, wire_name
+from browse_together.spelling import calls_in, in_python
 from shared import toolsets
 from shared.actions.base import Action, PageAction
 from shared.catalogue import ACTIONS
