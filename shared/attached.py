@@ -70,7 +70,6 @@ class AttachmentState(Model):
     browser: str = Field(default="", description="The browser in words, such as Google Chrome.")
     words: str = "No browser of yours is attached to."
     next_step: str = ""
-    asked_ago_ms: int | None = None
     unshared: int = Field(default=0, description="The person's tabs that are not shared.")
 
 

@@ -1,7 +1,8 @@
 """Attaches to the browser in which a person lives, and shares tabs of it, for the account's owner alone."""
 
+import asyncio
 import secrets
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import structlog
 
@@ -34,6 +35,7 @@ class Attached:
     activity: Activity
     refusal: str
     """Why the settings let no other browser be attached to; empty if they do."""
+    _taking: set[asyncio.Future[list[PageState]]] = field(default_factory=set, init=False)
 
     async def begin(self, wanted: AttachTarget | None) -> None:
         """Take up what the settings name, else what was attached to before the restart. Nobody is asked yet."""
@@ -116,7 +118,11 @@ class Attached:
         return share.model_copy(update={"request_id": asked[0].request_id})
 
     async def unshare(self, tab_id: str, by: Identity) -> None:
-        for page in await self.browser.unshare_tab(tab_id):
+        """Take a tab back, even if who asked for it has gone meanwhile."""
+        taking = asyncio.ensure_future(self.browser.unshare_tab(tab_id))
+        self._taking.add(taking)
+        taking.add_done_callback(self._taking.discard)
+        for page in await asyncio.shield(taking):
             self._note(by, {"action": "take_over", "pageId": page.page_id}, page)
             log.info("a person took a tab back", page=page.page_id, by=by.label)
 

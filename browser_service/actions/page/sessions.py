@@ -41,14 +41,20 @@ async def get_cookies(session: BrowserSession, action: sessions.GetCookies) -> J
     context = await session.context()
     criteria = {"name": action.cookie, "path": action.path}
     left_out = {"value"} if session.call.hides_cookies else set()
+    within = _is_host if session.entry.keeps_tabs_private else sessions.is_below
     matches = [
         {key: value for key, value in cookie.items() if key not in left_out}
         for cookie in (await context.cookies(action.urls) if action.urls else await context.cookies())
         if all(value is None or cookie.get(key) == value for key, value in criteria.items())
-        and (action.domain is None or sessions.is_below(cookie.get("domain", ""), action.domain))
+        and (action.domain is None or within(cookie.get("domain", ""), action.domain))
     ]
     cookies_field = await session.files.shown_data("cookies", matches, action.budget)  # type: ignore[arg-type] # Playwright's cookies are JSON
     return {**cookies_field, "count": len(matches), **hidden_note(session.call)}
+
+
+def _is_host(host: str, domain: str) -> bool:
+    """Say if a cookie is of this very host. In a person's own browser those below it may be other sites': co.uk."""
+    return host.lower().lstrip(".") == domain.lower().lstrip(".")
 
 
 async def grant_permissions(session: BrowserSession, action: sessions.GrantPermissions) -> Json:

@@ -184,17 +184,21 @@ class PageEntry:
         if place.parked is not None or place.restored:
             await restore_storage(tab, record.url, place.storage, self._background)
 
-    async def give_back(self) -> None:
-        """Take all that is ours from a person's tab, and leave the tab as it is."""
+    async def give_back(self, page: Page | None = None) -> None:
+        """Take all that is ours from a person's tab, and leave the tab as it is. `page` is one that was not adopted to
+        its end."""
+        await self._background.stop()  # else it ties itself to the tab afterwards
         tab = self.tab
-        if tab is None or not tab.usable:
-            return
-        self._common.dialogs.forget_tab(tab)
-        self.screencast.end()
-        undone = (self.settings.clear(tab), tab.rest_behind())
-        await within(_GIVEN_BACK_WITHIN_S, self.recorder.end("the person took the tab back"), *undone)
-        tab.events.end()
-        await cut(tab.page)
+        if tab is not None:
+            self._common.dialogs.forget_tab(tab)
+            self.screencast.end()
+            if tab.usable:
+                undone = (self.settings.clear(tab), tab.rest_behind())
+                await within(_GIVEN_BACK_WITHIN_S, self.recorder.end("the person took the tab back"), *undone)
+            tab.events.end()
+            page = tab.page if tab.owned else None  # a dead driver has no ties
+        if page is not None:
+            await cut(page)
 
     def _on_crash(self, tab: Tab) -> None:
         if not tab.dead and self.session.launcher.watchdog.ended_one:

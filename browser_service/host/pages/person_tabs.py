@@ -6,6 +6,8 @@ from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from typing import Final
 
+from playwright.async_api import Error as PlaywrightError
+
 from browser_service.host.calls import RunningCalls
 from browser_service.host.events import EventLog
 from browser_service.host.pages.entry import PageEntry
@@ -31,6 +33,7 @@ from shared.pages import PageState
 from shared.quoting import quoted
 
 _ADOPTED_WITHIN_S: Final = 10
+_LISTS_WITHIN_S: Final = 2
 _TITLE: Final = 60
 
 
@@ -88,7 +91,11 @@ class PersonTabs:
     async def unshare(self, tab_id: str) -> list[PageState]:
         """Take a tab from all agents at once, with those whose scripts can reach it, and leave them as they are.
         Returns the pages that they were."""
-        family = {tab_id, *(each.target_id for each in _family(tab_id, await self._targets()))}
+        targets: list[Target] = []
+        with contextlib.suppress(PlaywrightError, TimeoutError):  # a browser that does not answer keeps no tab shared
+            async with asyncio.timeout(_LISTS_WITHIN_S):
+                targets = await self._targets()
+        family = {tab_id, *(each.target_id for each in _family(tab_id, targets or self._known()))}
         taken = [entry for each in family if (entry := self._entry(each)) is not None and entry.record.lent]
         pages = [entry.record.state() for entry in taken]
         await asyncio.gather(*map(self._take_back, taken))
@@ -103,6 +110,12 @@ class PersonTabs:
         session = self._session()
         windows = await session.current_windows() if session is not None else None
         return await windows.targets() if windows is not None else []
+
+    def _known(self) -> list[Target]:
+        """Return the shared tabs as they are known without the browser."""
+        targets = {entry.page_id: entry.record.target_id for entry in self.pages.values()}
+        lent = [entry.record for entry in self.pages.values() if entry.record.lent]
+        return [Target(each.target_id, "", each.url, targets.get(each.opener_id or "")) for each in lent]
 
     def _entry(self, target_id: str) -> PageEntry | None:
         return next((entry for entry in self.pages.values() if entry.record.target_id == target_id), None)
@@ -162,20 +175,26 @@ class PersonTabs:
         if page is None:
             raise PageNotFound(f"The tab {target.target_id!r} is closed, or asleep.", hint="Look at it, then repeat.")
         awaited = self._awaited(share) if target.target_id == share.tab_id else None
-        state = PageState(
-            page_id=self.registry.free_id(session.session_id), session_id=session.session_id, of_person=True
-        )
+        if (known := self._entry(target.target_id)) is not None:  # it was shared meanwhile
+            _lend(known, share)
+            return known
+        page_id, session_id = self.registry.free_id(session.session_id), session.session_id
+        state = PageState(page_id=page_id, session_id=session_id, of_person=True)
         entry = awaited or self.registry.add(state, session)
+        entry.record.target_id = target.target_id  # so that it is found, and taken back, from now on
         _lend(entry, share)  # before anything of it is known
         try:
             async with asyncio.timeout(_ADOPTED_WITHIN_S):
                 await entry.adopt(page)
-        except (BrowserCrashed, TimeoutError) as error:
-            await entry.give_back()
+            _check_lent(entry)
+        except BaseException as error:  # a cancel too: nobody else gives it back
+            await entry.give_back(page)
             if awaited is None:
                 self.registry.forget(entry.record)
             entry.record.target_id, entry.record.lent, entry.record.lent_to = "", None, None
-            raise TimedOut("The tab did not answer; it is not shared.", hint="Look at it, then repeat.") from error
+            if isinstance(error, BrowserCrashed | TimeoutError):
+                raise TimedOut("The tab did not answer; it is not shared.", hint="Look at it, then repeat.") from error
+            raise
         entry.record.awaits_tab = False
         await entry.titles.read()
         self.log.emit(PageOpened(page=entry.record.state()))
@@ -205,6 +224,11 @@ class PersonTabs:
         await entry.give_back()
         if holder:
             entry.tell(holder, f"The person took {record.page_id} back.")
+
+
+def _check_lent(entry: PageEntry) -> None:
+    if entry.record.taken_back:
+        raise PageNotFound("The tab was taken back meanwhile.", hint="browse-together tabs")
 
 
 def _lend(entry: PageEntry, share: TabShare) -> None:

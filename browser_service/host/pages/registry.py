@@ -152,7 +152,7 @@ class PageRegistry:
             if opener is not None and opener.current.observer is not None:
                 opener.current.observer.note_refused_popup("a popup opened, and closed at once")
             return
-        if entry.record.life.over:  # it was closed, or its session was, while it was taken on
+        if await self._is_over(entry, page, opener):
             return
         if opener is not None:
             opener.add_popup(entry)
@@ -164,6 +164,14 @@ class PageRegistry:
     def free_id(self, root: str) -> str:
         """Return a pageId for one more popup of a page, or tab of a person in a session."""
         return next(page_id for n in range(1, 1_000_000) if (page_id := f"{root}~{n}") not in self._pages)
+
+    async def _is_over(self, entry: PageEntry, page: "Page", opener: PageEntry | None) -> bool:
+        """Say if a page, or its session, was closed while it was taken on. A popup of a tab that was taken back
+        meanwhile is given back too."""
+        if opener is not None and opener.record.taken_back:
+            self.forget(entry.record)
+            await entry.give_back(page)
+        return entry.record.life.over
 
     async def pages_found(self, session: SessionEntry, pages: "list[Page]") -> None:
         """Take on the pages of a browser that was already running. Ours, and those that were shared, keep their
@@ -178,6 +186,8 @@ class PageRegistry:
                 await self._register(session, page)
             else:
                 await entry.adopt(page)
+                if entry.record.taken_back:
+                    await entry.give_back(page)
         for entry in entries:
             if entry.record.of_person and not entry.live:
                 self.forget(entry.record)

@@ -1,4 +1,7 @@
-"""The one connection to a browser in which a person lives: who is asked for it, when, and how it ends."""
+"""The one connection to a browser in which a person lives: who is asked for it, when, and how it ends.
+
+It is longer than 300 lines because all that may happen to the one connection is decided here.
+"""
 
 import asyncio
 import contextlib
@@ -112,13 +115,11 @@ class Attachment:
             ),
             "gone": (gone, "The next call of an agent there attaches."),
         }[state]
-        asked = None if self._asked_at is None else round((self._clock() - self._asked_at) * 1000)
         return AttachmentState(
             state=state,
             browser="" if state == "off" else title,
             words=words,
             next_step=next_step,
-            asked_ago_ms=asked if state == "asking" else None,
         )
 
     # --- attaching ---------------------------------------------------------------------------------------------------
@@ -142,7 +143,7 @@ class Attachment:
                 f"{at_start(self._title)} asks the user to allow it, and nobody has answered for {_WAITS_S:.0f} s.",
                 hint="The user presses Allow in that browser's window; then repeat the call.",
             )
-        return attaching.result()
+        return _result(attaching)
 
     async def attach(self, target: AttachTarget) -> None:
         """Attach because a person asks for it. Returns once that is done, or the browser asks its person. Raises why it
@@ -156,9 +157,13 @@ class Attachment:
         with self._hears(lambda _: asked.set()):
             await asyncio.wait({attaching, asking}, timeout=_SAYS_WITHIN_S, return_when=asyncio.FIRST_COMPLETED)
         asking.cancel()
-        if attaching.done() and (error := attaching.exception()) is not None:
-            self.target, self._refused = before, refused or self._refused
-            raise error
+        if attaching.done():
+            try:
+                _result(attaching)
+            except Exception:
+                if not attaching.cancelled():  # else `detach` has said what is attached to now
+                    self.target, self._refused = before, refused or self._refused
+                raise
 
     async def detach(self) -> None:
         """Let the browser go; all of its tabs stay as they are."""
@@ -193,7 +198,9 @@ class Attachment:
             await self._leave()
             raise
         self.browser_id, self._context = new_id(), browser.contexts[0]
-        self._asked_at = None  # who allowed it may be asked again, as after `detach`
+        # else Playwright itself answers what the person's tabs ask, until a session listens
+        self._context.on("dialog", lambda _: None)
+        self._asked_at = None  # who allowed it may be asked again at once
         return self._context
 
     async def look(self) -> Listening:
@@ -291,10 +298,24 @@ class Attachment:
         """Disconnect, and end the driver. Idempotent."""
         context, playwright, driver, lock = self._context, self.playwright, self._driver, self._lock
         self._context, self.playwright, self._driver, self._lock = None, None, None, None
-        if context is not None and context.browser is not None:  # to close the context would close the person's tabs
-            await bounded(context.browser.close())
-        if playwright is not None:
-            await bounded(playwright.stop())
-        await asyncio.to_thread(end_all, [driver] if driver is not None else [])
-        if lock is not None:
-            lock.release()
+        try:
+            if (
+                context is not None and context.browser is not None
+            ):  # to close the context would close the person's tabs
+                await bounded(context.browser.close())
+            if playwright is not None:
+                await bounded(playwright.stop())
+        finally:  # also if `detach` cancels this
+            try:
+                await asyncio.to_thread(end_all, [driver] if driver is not None else [])
+            finally:
+                if lock is not None:
+                    lock.release()
+
+
+def _result(attaching: asyncio.Task[BrowserContext]) -> BrowserContext:
+    """Return the context, or raise why there is none. A task that `detach` cancelled does not cancel who waits for
+    it."""
+    if attaching.cancelled():
+        raise BrowserLaunchFailed("The user took their browser back.", hint="Ask the user, who attaches it anew.")
+    return attaching.result()

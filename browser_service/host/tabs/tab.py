@@ -313,8 +313,10 @@ async def target_of(page: Page) -> str:
     """Return Chromium's id of a page, which lasts as long as the page does; "" for a page that has just gone."""
     try:
         cdp = await open_session(page)
-        info = await cdp.send("Target.getTargetInfo")
-        await cdp.detach()
+        try:
+            info = await cdp.send("Target.getTargetInfo")
+        finally:
+            await bounded(cdp.detach())
     except PlaywrightError:
         return ""
     return str(info["targetInfo"]["targetId"])

@@ -199,6 +199,22 @@ async def test_shared_tabs_stay_shared_when_the_connection_or_the_service_comes_
         assert (site.counts["/"], site.counts["/other"]) == (1, 1)
 
 
+async def test_a_tab_that_is_shared_twice_at_once_is_one_page_and_taken_back_whole(
+    start: StartService, persons: Persons, site: Site
+) -> None:
+    await persons.open(site.page("/", FORM))
+    service = await attached(start, persons)
+    async with service.agent() as agent, service.agent(operator=True) as person:
+        owner = Owner(person)
+        shares = [owner.reply(wire.TABS_SHARE, site.url("/"), access=access) for access in ("act", "read", "act")]
+        assert len({reply["result"]["pageId"] for reply in await asyncio.gather(*shares)}) == 1
+        await owner.take_back(site.url("/"))
+        assert (await agent.call("list_pages", all=True))["people"] == []
+        shared, _ = await asyncio.gather(owner.reply(wire.TABS_SHARE, site.url("/")), owner.take_back(site.url("/")))
+        await owner.take_back(site.url("/"))
+        assert (await agent.call("list_pages", all=True))["people"] == [], shared
+
+
 UNENDING = {wire.EVENTS, wire.ACTIVITY}
 """Routes whose answers do not end."""
 CHOSEN: dict[str, dict[str, AnyJson]] = {
@@ -286,6 +302,7 @@ async def test_an_agent_has_to_do_with_cookies_only_where_it_has_a_page(
             ("get_cookies", {"domain": "localhost"}),
             ("get_cookies", {"urls": [site.url("/mine"), site.url("/", host="localhost")]}),
             ("clear_cookies", {"domain": "localhost"}),
+            ("get_cookies", {"domain": "a.127.0.0.1"}),
             ("set_cookies", {"cookies": [{"name": "sid", "value": "x", "url": site.url("/", host="localhost")}]}),
         ):
             refused = await agent.error(action, **more)

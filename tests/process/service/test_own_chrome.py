@@ -165,6 +165,18 @@ async def test_detaching_closes_what_agents_opened_and_nothing_of_the_persons(
         assert page["sessionId"] == "default"
 
 
+async def test_detaching_while_it_asks_ends_the_calls_that_wait(
+    start: StartService, chrome: PersonsChrome, bank: Site
+) -> None:
+    service = await start()
+    async with service.agent(operator=True) as person, service.agent() as agent:
+        await post(person, wire.ATTACH, profileDir=str(chrome.directory))
+        call = asyncio.create_task(agent.error("goto", sessionId="chrome", url=bank.url("/")))
+        await become(lambda: bool(service.running_calls()))
+        await post(person, wire.DETACH)
+        assert (await asyncio.wait_for(call, 20))["code"] in {"BROWSER_LAUNCH_FAILED", "CANCELLED", "UNKNOWN_OUTCOME"}
+
+
 async def test_a_second_service_is_told_of_the_first(chrome: PersonsChrome, tmp_path: Path) -> None:
     async with AsyncExitStack() as stack:
         first = await stack.enter_async_context(running_service(settings_for(tmp_path / "one")))
