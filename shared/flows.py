@@ -18,10 +18,12 @@ BEGUN: Final = "its effects begin"
 MAIN: Final = "main"
 """The page on which a flow begins."""
 NAME_PATTERN: Final = r"^[a-z0-9][a-z0-9_-]{0,47}$"
-_PLACEHOLDER: Final = re.compile(r"\{\{ ?([a-z][a-z0-9_]{0,47}) ?\}\}")
+_PARAMETER: Final = "[a-z][a-z0-9_]{0,47}"
+_PLACEHOLDER: Final = re.compile(rf"\{{\{{ ?({_PARAMETER}) ?\}}\}}")
 _MOST_BYTES: Final = 1_000_000
 _MOST_VALUE: Final = 100_000
 
+ParameterName = Annotated[str, StringConstraints(pattern=f"^{_PARAMETER}$")]
 FlowName = Annotated[str, StringConstraints(pattern=NAME_PATTERN)]
 Given = str | bool | int | float | dict[str, str] | list[str]
 """The value of a parameter; an object names a secret."""
@@ -84,7 +86,7 @@ class Flow(_Part):
     description: str = Field(default="", max_length=2_000)
     owner: str = Field(default="", max_length=200, description="The client that saved it, and may change it.")
     saved_by: str = Field(default="", max_length=200, description="That client's label.")
-    parameters: dict[str, Parameter] = Field(default={}, max_length=100)
+    parameters: dict[ParameterName, Parameter] = Field(default={}, max_length=100)
     steps: list[Step] = Field(min_length=1, max_length=MOST_STEPS)
 
     @model_validator(mode="after")
@@ -117,6 +119,14 @@ class Flow(_Part):
         return values
 
 
+def unquoted(text: str) -> str:
+    """Return what a quoted name in a selector says. A selector's escapes need not be JSON's."""
+    try:
+        return str(json.loads(f'"{text}"'))
+    except ValueError:
+        return re.sub(r"\\(.)", r"\1", text)
+
+
 def placeholders(value: JsonValue) -> Iterator[str]:
     """Yield the parameters that arguments name."""
     if isinstance(value, str):
@@ -128,7 +138,8 @@ def placeholders(value: JsonValue) -> Iterator[str]:
 
 def filled(value: JsonValue, values: Json, key: str = "") -> JsonValue:
     """Return arguments with the values in place of their placeholders. A value is data: in an address it is encoded,
-    and in a selector quoted. Raises ValidationFailed for one that cannot be."""
+    and in a selector it has no quotes, so that its placeholder may stand between some. Raises ValidationFailed for one
+    that cannot be."""
     if isinstance(value, dict):
         return {name: filled(each, values, name) for name, each in value.items()}
     if isinstance(value, list):

@@ -4,6 +4,7 @@ import csv
 import hashlib
 import json
 import os
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -15,8 +16,8 @@ from uuid import uuid4
 
 from filelock import FileLock, Timeout
 
+from browser_service.cli.activity import newest
 from browser_service.cli.client import Client, error_of
-from shared import wire
 from shared.errors import (
     BrowserCrashed,
     CallNotFound,
@@ -31,6 +32,7 @@ from shared.flows import BEGUN, Flow
 from shared.model import Json
 
 _COLUMNS: Final = ("row", "status", "detail", "outputs", "call", "values")
+_DIGEST: Final = 16
 _BACK_WITHIN_S: Final = 60.0
 _LOOK_S: Final = 0.25
 _MOST_TRIES: Final = 5
@@ -66,7 +68,8 @@ class Report:
         if self.path.exists():
             with self.path.open(newline="", encoding="utf-8") as file:
                 for line in csv.DictReader(file):
-                    if all(line.get(name) is not None for name in _COLUMNS):  # a line cut off by a crash has less
+                    is_whole = all(line.get(name) is not None for name in _COLUMNS)
+                    if is_whole and len(line["values"]) == _DIGEST:  # a line cut off by a crash has less
                         entry = Entry(int(line["row"]), *(line[name] for name in _COLUMNS[1:]))
                         self.last[entry.row] = entry
         self.rewrite()
@@ -223,17 +226,17 @@ class TableRun:
                         reply = client.call({"action": "get_call", "callId": begun.call, "wait": 20_000})
                     if reply["success"] is True or error_of(reply).message != _not_known(begun.call):
                         return self._outcome(begun, reply)
-                    records = client.get(wire.ACTIVITY, {"actionName": "run_flow", "limit": "500", "client": "me"})
+                    records = newest(client, {"actionName": "run_flow", "client": "me"}, sys.maxsize)
                     break
             except ServiceUnavailable:
                 if time.monotonic() > ends_at:
                     raise
                 time.sleep(_LOOK_S)  # nothing tells when a service is back
-        own = [each for each in cast("list[Json]", records["records"]) if each["callId"] == begun.call]
-        ended = next((each for each in own if not each.get("via")), None)
-        if ended is not None and ended["outcome"] == "ok":
+        own = [each for each in records if each.call_id == begun.call]
+        ended = next((each for each in own if not each.via), None)
+        if ended is not None and ended.outcome == "ok":
             return begun._replace(status="ok", detail="its outputs were lost when the service ended")
-        if any(each.get("via") == BEGUN for each in own):
+        if any(each.via == BEGUN for each in own):
             detail = "it was under way when the service ended: look whether it happened"
             return begun._replace(status="unknown", detail=detail)
         return None
@@ -253,4 +256,4 @@ def _page_of(reply: Json) -> str:
 
 
 def _digest(values: Json) -> str:
-    return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:16]
+    return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:_DIGEST]

@@ -1,5 +1,6 @@
 """Saves, lists and runs flows for clients."""
 
+import asyncio
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
@@ -15,8 +16,8 @@ from browser_service.security.auth import Identity
 from shared.actions.activity import GetActivity
 from shared.actions.flows import ListFlows, MendFlow, RunFlow, SaveFlow
 from shared.calls import ActivityRecord
-from shared.errors import FlowStopped, Forbidden, ValidationFailed, field_details
-from shared.flows import MAIN, SELECTORS, VERSION, Flow, Step
+from shared.errors import Cancelled, FlowStopped, Forbidden, StateNotFound, ValidationFailed, field_details
+from shared.flows import MAIN, SELECTORS, VERSION, Flow, Step, parse
 from shared.model import Json
 from shared.next_calls import next_call
 
@@ -49,7 +50,7 @@ class FlowDesk:
                 hint='Take another name, or overwrite it if it is yours: "replace": true.',
                 details=field_details("name"),
             )
-        made = saving.draft(await self._records(caller, asked))
+        made = await asyncio.to_thread(saving.draft, await self._records(caller, asked))
         if unknown := asked.values.keys() - made.parameters.keys():
             raise ValidationFailed(
                 f"values.{min(unknown)}: no step has such a parameter.",
@@ -58,17 +59,16 @@ class FlowDesk:
             )
         for name, value in cast("Json", asked.wire_body().get("values", {})).items():
             made.parameters[name].default = value  # type: ignore[assignment] # validated below
-        flow = Flow.model_validate(
-            {
-                "version": VERSION,
-                "name": asked.flow,
-                "description": asked.about,
-                "owner": "" if caller.operator else caller.client_id,
-                "saved_by": caller.label,
-                "parameters": {name: each.model_dump() for name, each in made.parameters.items()},
-                "steps": [each.model_dump() for each in made.steps],
-            }
-        )
+        data = {
+            "version": VERSION,
+            "name": asked.flow,
+            "description": asked.about,
+            "owner": "" if caller.operator else caller.client_id,
+            "saved_by": caller.label,
+            "parameters": {name: each.model_dump() for name, each in made.parameters.items()},
+            "steps": [each.model_dump() for each in made.steps],
+        }
+        flow = parse(data, f"flow {asked.flow}")
         path = await self.files.write(flow, client_id=caller.client_id, operator=caller.operator)
         return _saved(flow, str(path), made.left_out)
 
@@ -137,7 +137,7 @@ class FlowDesk:
         began = time.monotonic()
         try:
             await Runner(ports.perform, ports.check_going, ports.before_effect).go(run, selector)
-        except FlowStopped:
+        except (FlowStopped, Cancelled):
             self.stopped.put(caller.client_id, run)
             raise
         seconds, healed = time.monotonic() - began, [f"healed: {each}" for each in run.healed]
@@ -154,7 +154,12 @@ class FlowDesk:
         again = next(filter(None, reversed(found)), None)
         if not again:
             return f"step {number} of the file stays as it was: nothing that lasts is known of {given}"
-        flow = await self.files.read(run.flow.name)
+        try:
+            flow = await self.files.read(run.flow.name)
+        except (StateNotFound, ValidationFailed) as error:
+            return f"the file is not mended: {error.message}"
+        if flow.steps[number - 1 : number] != [run.flow.steps[number - 1]]:
+            return f"step {number} of the file stays as it was: it was changed meanwhile"
         arguments = flow.steps[number - 1].arguments
         key = next((name for name, each in arguments.items() if isinstance(each, list) and name in SELECTORS), "")
         if not key:
@@ -164,6 +169,7 @@ class FlowDesk:
             await self.files.write(flow, client_id=caller.client_id, operator=caller.operator)
         except Forbidden:
             return f"the file stays as it was, because it is {flow.saved_by or 'another client'}'s"
+        run.flow.steps[number - 1] = flow.steps[number - 1]
         return f"step {number} of the file is mended: {again[0]}"
 
 

@@ -1,6 +1,7 @@
 """Writes a flow as plain Playwright, for whoever runs it without this service."""
 
 import json
+import keyword
 import re
 from collections.abc import Callable
 from typing import Final
@@ -20,12 +21,17 @@ _PLAIN: Final = {
     "blur": "blur()",
 }
 _CELLS: Final = "e => [...e.rows].map(row => [...row.cells].map(cell => cell.innerText))"
+_TAKEN: Final = frozenset({"page", "outputs", "re", "expect", "str", "dict", "object"})
+"""Names that the written code has itself."""
 _OF_PAGE: Final = {"go_back": "go_back()", "go_forward": "go_forward()", "reload_page": "reload()"}
 
 
 def as_python(flow: Flow) -> str:
     """Return a program that takes the parameters as options."""
-    options = "\n".join(f"    options.add_argument({_text(f'--{name}')}, required=True)" for name in flow.parameters)
+    options = "\n".join(
+        f"    options.add_argument({_text(f'--{name}')}, dest={_named(name)!r}, required=True)"
+        for name in flow.parameters
+    )
     lines = [
         _head(flow)
         .replace("import re\n", "import argparse\nimport re\n")
@@ -49,8 +55,8 @@ def as_python(flow: Flow) -> str:
 def as_pytest(flow: Flow) -> str:
     """Return a test for pytest-playwright. Parameters without a default are left to be filled in."""
     values = {name: each.default if each.default is not None else f"<{name}>" for name, each in flow.parameters.items()}
-    given = "".join(f", {name}={_text(value)}" for name, value in values.items())
-    name = flow.name.replace("-", "_")
+    given = "".join(f", {_named(name)}={_text(value)}" for name, value in values.items())
+    name = _named(flow.name.replace("-", "_"))
     return "\n".join(
         [_head(flow), _function(flow, name), f"def test_{name}(page: Page) -> None:", f"    {name}(page{given})"]
     )
@@ -62,7 +68,7 @@ def _head(flow: Flow) -> str:
 
 
 def _function(flow: Flow, name: str) -> str:
-    parameters = "".join(f", {each}: str" for each in flow.parameters)
+    parameters = "".join(f", {_named(each)}: str" for each in flow.parameters)
     pages = list(dict.fromkeys(step.page for step in flow.steps))
     steps = [line for step in flow.steps for line in _step(step, _page(step, pages))]
     body = "\n".join(f"    {line}" for line in ["outputs: dict[str, object] = {}", *steps, "return outputs"])
@@ -141,15 +147,21 @@ def _read(step: Step, locator: str, call: str) -> list[str]:
     return [f"outputs[{_text(step.output)}] = {locator}.first.{call}"]
 
 
+def _named(name: str) -> str:
+    """Return a name that Python takes, and that the code does not use itself."""
+    is_free = name.isidentifier() and not keyword.iskeyword(name) and name not in _TAKEN
+    return name if is_free else f"flow_{name}"
+
+
 def _text(value: object) -> str:
     """Write a value as Python: a text with parameters as an f-string."""
     if not isinstance(value, str) or not (names := [*placeholders(value)]):
         return repr(value)
     if value.strip("{} ") in names and value.startswith("{{") and value.count("{{") == 1 and value.endswith("}}"):
-        return names[0]
+        return _named(names[0])
     escaped = value.replace("{", "{{").replace("}", "}}")
     for name in names:
-        escaped = escaped.replace(f"{{{{{{{{{name}}}}}}}}}", f"{{{name}}}")
+        escaped = re.sub(rf"\{{{{4}} ?{name} ?\}}{{4}}", f"{{{_named(name)}}}", escaped)
     return f"f{escaped!r}"
 
 

@@ -1,7 +1,7 @@
 """Reads and writes flows: one TOML file each, which people may edit and keep under version control."""
 
 import asyncio
-import os
+import threading
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
@@ -85,15 +85,17 @@ class FlowFiles:
             self._check_owner(self.load(flow.name), client_id, operator=operator)
         elif len(self._names()) >= _MOST_FLOWS:
             raise ResourceExhausted(f"There are {_MOST_FLOWS} flows, as many as can be.")
+        text = written(flow)
+        flows.check_size(len(text.encode()), path.name)
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        draft = draft_of(path, os.getpid())
-        draft.write_text(written(flow), encoding="utf-8")
+        draft = draft_of(path, threading.get_native_id())
+        draft.write_text(text, encoding="utf-8")
         draft.replace(path)
         return path
 
     @staticmethod
     def _check_owner(flow: Flow, client_id: str, *, operator: bool) -> None:
-        if flow.owner not in {"", client_id} and not operator:
+        if flow.owner != client_id and not operator:
             raise Forbidden(
                 f"The flow {flow.name!r} was saved by {flow.saved_by or 'another client'}, and stays as it is.",
                 hint="Save under another name. The account's person may change it: browse-together flow edit.",

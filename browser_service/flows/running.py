@@ -21,6 +21,7 @@ from shared.errors import (
     AmbiguousSelector,
     BrowseError,
     BrowserCrashed,
+    Cancelled,
     ElementGone,
     ElementNotFound,
     FlowStopped,
@@ -32,7 +33,7 @@ from shared.errors import (
     field_details,
 )
 from shared.flows import MAIN, SELECTORS, Flow, Request, Step
-from shared.model import Json
+from shared.model import Json, weight
 from shared.next_calls import next_call
 
 _SHOWS_MS: Final = 5_000
@@ -46,6 +47,7 @@ _IN_FRAME: Final = "internal:control=enter-frame >> "
 _ANY: Final = "html"
 _NEAREST: Final = 5
 _MOST_STOPPED: Final = 200
+_MOST_BYTES: Final = 64_000_000
 _KEPT_S: Final = 3_600.0
 _MOST_OUTPUT: Final = 200_000
 
@@ -77,6 +79,8 @@ class Run:
     popups: list[str] = field(default_factory=list)
     outputs: Json = field(default_factory=dict)
     healed: list[str] = field(default_factory=list)
+    passed: set[int] = field(default_factory=set)
+    """The steps that are done; a mended run may skip some, or go back."""
     sends: bool = False
     """True from the first step on that sends something to the site."""
 
@@ -89,7 +93,12 @@ class StoppedRuns:
     """The runs that stopped at a step, by client and flow, until they go on or an hour is over."""
 
     def __init__(self) -> None:
-        self._runs = Bounded[tuple[str, str], Run](_MOST_STOPPED, ttl_s=_KEPT_S)
+        self._runs = Bounded[tuple[str, str], Run](
+            _MOST_STOPPED,
+            weigh=lambda run: weight(run.values) + weight(run.outputs),
+            most_weight=_MOST_BYTES,
+            ttl_s=_KEPT_S,
+        )
 
     def put(self, client_id: str, run: Run) -> None:
         self._runs[client_id, run.flow.name] = run
@@ -171,11 +180,16 @@ class Runner:
         """Take a run to its end, from the step where it is. `selector` is the element of that step. Raises
         FlowStopped."""
         for number, step in enumerate(run.flow.steps[run.at :], run.at + 1):
-            self._check_going()
+            try:
+                self._check_going()
+            except Cancelled as error:
+                error.message = f"Flow {run.flow.name} was cancelled before step {number}. {_left(run)}"
+                raise
             if step.expect and step.expect.requests and not run.sends:
                 await self._before_effect()
                 run.sends = True
             await _StepRun(self._perform, run, number, step).do(selector)
+            run.passed.add(number)
             run.at, selector = number, None
 
 
@@ -202,6 +216,7 @@ class _StepRun:
             run.outputs[step.output] = _output(step, seen.result)
         if problem := await self._difference(seen):
             run.at = self._number
+            run.passed.add(self._number)
             raise self._stopped(f"it was done, and {problem}", [])
 
     async def _perform(self, body: Json) -> Seen:
@@ -265,7 +280,8 @@ class _StepRun:
                 return f"it led to {shortened(seen.url, 200)} and not to {expect.url}"
         for words in expect.shows:
             longest = max(words.split("*"), key=len).strip()
-            waiting = {"action": "wait_for_selector", "selector": f"text={longest}", "timeout": _SHOWS_MS, **page}
+            said = f"internal:text={json.dumps(longest, ensure_ascii=False)}i"  # as data: a page says what it likes
+            waiting = {"action": "wait_for_selector", "selector": said, "timeout": _SHOWS_MS, **page}
             if longest not in str(seen.result.get("changes", "")) and not await self._comes(waiting):
                 return f"the page does not show {words!r}"
         return ""
@@ -296,7 +312,7 @@ class _StepRun:
     def _role_and_name(self) -> tuple[str, str] | None:
         listed = [each for selectors in _choices(self._step.arguments).values() for each in selectors]
         found = next(filter(None, map(_ROLE.search, listed)), None)
-        return (found[1], str(json.loads(found[2]))) if found else None
+        return (found[1], flows.unquoted(found[2][1:-1])) if found else None
 
     async def _nearest(self) -> list[Json]:
         """Return the elements whose role and name are like the step's; if there are none, those of its role."""
@@ -314,22 +330,33 @@ class _StepRun:
         run, steps = self._run, self._run.flow.steps
         near = "; ".join(map(_shown, found[:_NEAREST]))
         text = f"Flow {run.flow.name} stopped at step {self._number} of {len(steps)}, {self.words}: {why}"
-        left = f"Steps 1 to {run.at} are done, the others are not." if run.at else "No step is done."
+        left = _left(run)
         if code in _UNSURE and not _only_reads(self._step):
             left = f"It is not known whether step {self._number} was done; look first. Those after it are not."
         text = " ".join([text.rstrip(".") + ".", *([f"Nearest: {near}."] if near else []), left])
         mend = next_call("mend_flow", name=run.flow.name, step=run.at + 1, **({"selector": "e12"} if found else {}))
+        go_on = f"Go on: {mend}." if run.at < len(steps) else "It was the last step."
         page = f"Page {run.page_id} is as it is. " if run.page_id else ""
         context: Json = {"flow": run.flow.name, "step": self._number, "done": run.at, "code": code}
         context |= {"pageId": run.page_id, "candidates": [*found[:_NEAREST]], "outputs": run.outputs}
         context |= {"effectsBegun": run.sends, "onlyReadsLeft": all(map(_only_reads, steps[self._number - 1 :]))}
-        return FlowStopped(text, hint=f"{page}Go on: {mend}.", details={"context": context})
+        return FlowStopped(text, hint=f"{page}{go_on}", details={"context": context})
 
     @property
     def words(self) -> str:
         """Return the step's call in few words."""
         first = (next(iter(self._choices.values()), None) or [""])[0] or self._step.arguments.get("url", "")
         return f"{self._step.action} {shortened(str(first), 160)}".rstrip()
+
+
+def _left(run: Run) -> str:
+    """Say which steps are done."""
+    done = sorted(run.passed)
+    if len(done) == len(run.flow.steps):
+        return "All steps are done."
+    if done != [*range(1, len(done) + 1)]:
+        return f"Done are steps {', '.join(map(str, done))}; the others are not."
+    return f"Steps 1 to {len(done)} are done, the others are not." if done else "No step is done."
 
 
 def _shown(found: Json) -> str:

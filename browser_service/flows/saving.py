@@ -3,10 +3,10 @@
 It is a little longer than 300 lines because all that is left out of a flow, and why, stands in one place.
 """
 
-import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import chain, count
 from typing import Final, cast
 from urllib.parse import urlsplit
 
@@ -72,7 +72,7 @@ def draft(records: Iterable[ActivityRecord]) -> Draft:
     return made.draft
 
 
-@dataclass
+@dataclass(eq=False)
 class _Done:
     """One act or read of the record."""
 
@@ -131,11 +131,12 @@ def _without_dead_ends(done: list[_Done]) -> list[_Done]:
     and what was put into a field before something else was."""
     kept: list[_Done] = []
     for call in done:
-        before = [each for each in kept if each.record.page_id == call.record.page_id]
-        last = before[-1] if before else None
-        if call.action == "go_back" and (way := _way_back(before)) is not None:
-            kept = [each for each in kept if each not in way]
-            continue
+        if call.action == "go_back":
+            way = _way_back([each for each in kept if each.record.page_id == call.record.page_id])
+            if way is not None:
+                kept = [each for each in kept if each not in way]
+                continue
+        last = next((each for each in reversed(kept) if each.record.page_id == call.record.page_id), None)
         if last is not None and _replaces(call, last):
             kept.remove(last)
         kept.append(call)
@@ -245,7 +246,7 @@ class _Drafting:
 
     def _url(self, url: str) -> str:
         """Return an address, with parameters for the parts that the record hides."""
-        path, sign, query = url.partition("?")
+        path, sign, query = url.replace("{{", "%7B%7B").partition("?")  # a page's own braces name no parameter
         while _HIDDEN in path:
             path = path.replace(_HIDDEN, self._parameter("part"), 1)
         pairs = [pair.partition("=") for pair in query.split("&")] if query else []
@@ -262,7 +263,7 @@ class _Drafting:
 
 def _free(name: str, taken: Iterable[str]) -> str:
     names = {*taken}
-    free = next(each for each in (name, *(f"{name}_{number}" for number in range(2, 1_000))) if each not in names)
+    free = next(each for each in chain([name], (f"{name}_{number}" for number in count(2))) if each not in names)
     if isinstance(taken, set):
         taken.add(free)
     return free
@@ -277,7 +278,7 @@ def _name_in(selectors: list[str]) -> str:
     """Return the name that selectors give their element."""
     for pattern in (_NAME_IN, _CSS_NAME):
         if found := next(filter(None, map(pattern.search, selectors)), None):
-            return str(json.loads(f'"{found[1]}"')) if pattern is _NAME_IN else found[1]
+            return flows.unquoted(found[1]) if pattern is _NAME_IN else found[1]
     return ""
 
 

@@ -259,6 +259,8 @@ class Activity:
             unwritten = [row_id for row_id, ended in self._unwritten.items() if ended.summary.client_id in client_ids]
             for row_id in unwritten:
                 del self._unwritten[row_id]
+            for row_id in [row_id for row_id, ended in self._reads.items() if ended.summary.client_id in client_ids]:
+                del self._reads[row_id]
             return len(unwritten) + await self._table.forget(client_ids)
 
     async def clean(self, days: int) -> None:

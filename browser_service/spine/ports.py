@@ -157,10 +157,10 @@ class ServiceContext:
     async def _step_of_flow(self, body: Json, via: str) -> Seen:
         """Run a step of a flow to its end, or until a dialog holds it up."""
         reply = await self._reply_to_step(body, via)
-        record = self._register.find(self._client_id, f"{self.record.call_id}.{self._steps}")
-        while not (record.done or self._suspended_reply(record)):
+        record = self._register.records.get((self._client_id, f"{self.record.call_id}.{self._steps}"))
+        while record is not None and not (record.done or self._suspended_reply(record)):  # a refusal has none
             await record.until_done(_LOOK_S)
-        reply = record.reply if record.done else reply
+        reply = record.reply if record is not None and record.done else reply
         result, page = reply.result(), reply.body.get("page")
         shown = page if isinstance(page, dict) else {}
         return Seen(result, str(shown.get("pageId", "")), str(shown.get("url", "")))

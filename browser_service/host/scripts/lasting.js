@@ -59,22 +59,34 @@ const beside = (e, name, twins) => {
     texts.push([text, around.closest('h1, h2, h3, h4, h5, h6') ? 0 : CHANGING.test(text) ? 2 : 1]);
   }
   const own = itself(e, name);
-  return texts.sort((a, b) => a[1] - b[1]).slice(0, 3).map(([text]) => literal(text)).filter(text => text)
+  return texts.sort((a, b) => a[1] - b[1]).slice(0, 3).map(([text]) => literal(text)).filter(text => text && isRare(text))
     .map(text => `xpath=/descendant::text()[normalize-space()=${text}]/ancestor::*[descendant::${own}][1]/descendant::${own}`)
     .find(path => finds(path.slice(6), e));
 };
+// A text that is in many places leads to many elements, and to look from each of them takes long.
+const isRare = text => document.evaluate(`count(/descendant::text()[normalize-space()=${text}])`, document, null,
+  XPathResult.NUMBER_TYPE, null).numberValue <= MOST_BESIDE;
 const finds = (path, e) => {
   const found = document.evaluate(path, document, null, XPathResult.ORDERED_NODE_SNAPSHOT_TYPE, null);
   return found.snapshotLength === 1 && found.snapshotItem(0) === e;
 };
 
+// Says whether this is the whole text, and reads no more of a large element than shows that it is not.
+const hasText = (e, text) => {
+  const walker = document.createTreeWalker(e, NodeFilter.SHOW_TEXT), enough = 2 * text.length + MOST_READ;
+  for (let seen = 0; walker.nextNode();) {
+    seen += walker.currentNode.data.slice(0, enough).replace(/\s+/g, '').length;
+    if (seen > text.length) return false;
+  }
+  return clean(e.textContent) === text;
+};
 const selectorsOf = e => {
   const root = e.getRootNode(), role = roleOf(e), name = nameOf(e), short = name && name.length <= MOST_NAME;
   const likes = [...root.querySelectorAll(e.localName)], at = likes.indexOf(e), text = clean(e.textContent);
   const near = likes.slice(Math.max(0, at - MOST_BESIDE), at + MOST_BESIDE);
-  const same = near.filter(each => each !== e && clean(each.textContent) === text && roleOf(each) === role
+  const same = near.filter(each => each !== e && hasText(each, text) && roleOf(each) === role
     && nameOf(each) === name && each.checkVisibility({visibilityProperty: true}));
-  const alone = !same.length && !(text && likes.some(each => !near.includes(each) && clean(each.textContent) === text));
+  const alone = !same.length && !(text && likes.some(each => !near.includes(each) && hasText(each, text)));
   const id = TEST_IDS.find(each => e.getAttribute(each)), css = id && `[${id}=${JSON.stringify(e.getAttribute(id))}]`;
   const says = !role && text && text.length <= MOST_NAME;
   const byRole = role && short && `role=${role}[name=${JSON.stringify(name)}]`;

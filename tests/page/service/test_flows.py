@@ -107,6 +107,14 @@ async def test_a_flow_stops_where_the_effect_is_another(agent: Agent, shop: Site
     assert orders(shop)[2:] == ["tea=matcha"]
 
 
+async def test_what_is_said_to_be_done_is_what_was_done(agent: Agent, shop: Site) -> None:
+    name = await taught(agent, shop)
+    shop.routes["/cart"] = Answer("<h1>Sold out</h1>", status=409)
+    await agent.error("run_flow", name=name, values={"name": "Cy"})
+    skipped = await agent.error("mend_flow", name=name, step=6)
+    assert "Steps 1 to 2 are done, the others are not." in skipped["message"]
+
+
 async def test_a_resend_begins_no_flow_twice(agent: Agent, shop: Site) -> None:
     name = await taught(agent, shop)
     for _ in range(2):
