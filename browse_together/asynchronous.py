@@ -1,35 +1,17 @@
 """The client for programs with an event loop of their own."""
 
-import os
 from collections.abc import Mapping
 from types import TracebackType
 from typing import Any, Self
 
 from browse_together.actions import AsyncBrowserActions, AsyncPageActions
 from browse_together.calling import R
-from browse_together.connection import Connection
-from browse_together.handles import Handle
-from browse_together.naming import free_name
+from browse_together.handles import Client, Handle
 from browse_together.results import Answer, PageInfo, Result
 
 
-class AsyncBrowser(AsyncBrowserActions):
+class AsyncBrowser(Client, AsyncBrowserActions):
     """The shared browser, as this process uses it, for one event loop. Otherwise as `Browser`."""
-
-    def __init__(
-        self,
-        url: str | None = None,
-        *,
-        token: str | None = None,
-        client_id: str | None = None,
-        label: str | None = None,
-        session: str | None = None,
-        data_dir: str | os.PathLike[str] | None = None,
-        autostart: bool | None = None,
-    ) -> None:
-        """As `Browser` takes them."""
-        given = {"url": url, "token": token, "client_id": client_id, "session": session}
-        self._connection = Connection({**given, "data_dir": data_dir, "autostart": autostart}, label)
 
     async def __aenter__(self) -> Self:
         return self
@@ -39,15 +21,10 @@ class AsyncBrowser(AsyncBrowserActions):
     ) -> None:
         await self.close()
 
-    @property
-    def client_id(self) -> str:
-        """Who this is at the service."""
-        return self._connection.client_id
-
     def page(self, page_id: str | None = None, *, session_id: str | None = None) -> "AsyncPage":
         """Return the page of that name, or of a new one. It opens with its first `goto`; one that is open stays as it
         is."""
-        return AsyncPage(self, page_id or free_name(self._connection.label), session_id or self._connection.session_id)
+        return AsyncPage(self, *self._named(page_id, session_id))
 
     async def pages(self) -> "list[AsyncPage]":
         """Return this client's open pages."""

@@ -11,46 +11,21 @@ from typing import Any, Self, TypeVar
 
 from browse_together.actions import BrowserActions, PageActions
 from browse_together.calling import R
-from browse_together.connection import Connection
-from browse_together.handles import Handle
-from browse_together.naming import free_name
+from browse_together.handles import Client, Handle
 from browse_together.refusals import BrowseError, Busy, Finished
 from browse_together.results import Answer, PageInfo, Result
 
 T = TypeVar("T")
 
 
-class Browser(BrowserActions):
+class Browser(Client, BrowserActions):
     """The shared browser, as this process uses it. The service is started if it does not run.
 
     All Browsers of a process are one client, unless they are given another `client_id`: what one holds, the others may
     use. It can be used by several threads.
     """
 
-    def __init__(
-        self,
-        url: str | None = None,
-        *,
-        token: str | None = None,
-        client_id: str | None = None,
-        label: str | None = None,
-        session: str | None = None,
-        data_dir: str | os.PathLike[str] | None = None,
-        autostart: bool | None = None,
-    ) -> None:
-        """Without arguments, the settings are those of gateways: the environment (`BROWSE_URL`, `BROWSE_TOKEN`) and
-        config.toml. Raises ValueError for wrong ones.
-
-        url: Address of the service. Default: http://127.0.0.1:8888.
-        token: A token, instead of one made from the account's secret.
-        client_id: Who this is at the service, for who must be the same in another process. Default: random.
-        label: The name that others read. Default: the program's.
-        session: The session of pages that name none; `new` is one of its own, with the shared login's cookies.
-        data_dir: The service's data directory.
-        autostart: Whether to start a service where none runs on this machine. Default: true.
-        """
-        given = {"url": url, "token": token, "client_id": client_id, "session": session}
-        self._connection = Connection({**given, "data_dir": data_dir, "autostart": autostart}, label)
+    def _prepare(self) -> None:
         self._connection.wait = self._wait
         self._loop: asyncio.AbstractEventLoop | None = None
         self._starting = threading.Lock()
@@ -64,15 +39,10 @@ class Browser(BrowserActions):
     ) -> None:
         self.close()
 
-    @property
-    def client_id(self) -> str:
-        """Who this is at the service."""
-        return self._connection.client_id
-
     def page(self, page_id: str | None = None, *, session_id: str | None = None) -> "Page":
         """Return the page of that name, or of a new one. It opens with its first `goto`; one that is open stays as it
         is."""
-        return Page(self, page_id or free_name(self._connection.label), session_id or self._connection.session_id)
+        return Page(self, *self._named(page_id, session_id))
 
     def pages(self) -> "list[Page]":
         """Return this client's open pages."""

@@ -43,7 +43,6 @@ _COMES_AGAIN_WITHIN_S: Final = 65
 """How long a call that came too soon waits: a minute's limit is over by then. A longer pause is for the caller."""
 _LOOK_AGAIN_S: Final = 0.5
 _WORDS: Final = 60
-
 Json = dict[str, Any]  # Any: JSON
 
 

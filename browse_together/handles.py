@@ -1,6 +1,52 @@
-"""What the pages of both clients have in common."""
+"""What both clients, and their pages, have in common."""
 
+import os
+
+from browse_together.connection import Connection
+from browse_together.naming import free_name
 from browse_together.results import Answer, PageInfo
+
+
+class Client:
+    """A client of the service by its own connection."""
+
+    def __init__(
+        self,
+        url: str | None = None,
+        *,
+        token: str | None = None,
+        client_id: str | None = None,
+        label: str | None = None,
+        session: str | None = None,
+        data_dir: str | os.PathLike[str] | None = None,
+        autostart: bool | None = None,
+    ) -> None:
+        """Without arguments, the settings are those of gateways: the environment (`BROWSE_URL`, `BROWSE_TOKEN`) and
+        config.toml. Raises ValueError for wrong ones.
+
+        url: Address of the service. Default: http://127.0.0.1:8888.
+        token: A token, instead of one made from the account's secret.
+        client_id: Who this is at the service, for who must be the same in another process. Default: random.
+        label: The name that others read. Default: the program's.
+        session: The session of pages that name none; `new` is one of its own, with the shared login's cookies.
+        data_dir: The service's data directory.
+        autostart: Whether to start a service where none runs on this machine. Default: true.
+        """
+        given = {"url": url, "token": token, "client_id": client_id, "session": session}
+        self._connection = Connection({**given, "data_dir": data_dir, "autostart": autostart}, label)
+        self._prepare()
+
+    def _prepare(self) -> None:
+        """Get ready for calls; a client with an event loop needs nothing more."""
+
+    @property
+    def client_id(self) -> str:
+        """Who this is at the service."""
+        return self._connection.client_id
+
+    def _named(self, page_id: str | None, session_id: str | None) -> tuple[str, str | None]:
+        """Return the page's id, or a new one, and the session that it is in."""
+        return page_id or free_name(self._connection.label), session_id or self._connection.session_id
 
 
 class Handle:

@@ -10,7 +10,7 @@ from client import unavailable
 from client.http import ServiceClient
 from client.reply import Reply
 from shared import wire
-from shared.errors import BrowseError, ErrorBody, Relayed
+from shared.errors import BrowseError
 
 
 async def save(service: ServiceClient, artifact_id: str, path: Path) -> None:
@@ -37,5 +37,4 @@ def _error(service: ServiceClient, response: httpx.Response) -> BrowseError:
         failure = None
     if failure is None:
         return unavailable.another_answers(service.url, response.status_code)
-    told = failure.model_dump(include={"code", "message", "hint", "details", "request_id"})
-    return Relayed(ErrorBody(status=response.status_code, **told))
+    return failure.relayed(response.status_code)

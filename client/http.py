@@ -22,7 +22,7 @@ from client.instance import START_WITHIN_S, Autostart
 from client.proven import ProvenTransport, Prover
 from client.reply import Failure, Reply
 from shared import wire
-from shared.errors import ErrorBody, Relayed, ResourceExhausted, ServiceUnavailable, Unauthorized
+from shared.errors import ResourceExhausted, ServiceUnavailable, Unauthorized
 from shared.model import Json
 from shared.replies import ReplyForm
 
@@ -168,8 +168,7 @@ class ServiceClient:
             response = await self._authorized(functools.partial(self._put, data))
         reply = self._read(response)
         if reply.error:
-            error = reply.error.model_dump(include={"code", "message", "hint", "details", "request_id"})
-            raise Relayed(ErrorBody(status=response.status_code, **error))
+            raise reply.error.relayed(response.status_code)
         return str(reply.result["artifactId"])
 
     @asynccontextmanager

@@ -5,7 +5,7 @@ from typing import Self
 from pydantic import BaseModel, ConfigDict, model_validator
 from pydantic.alias_generators import to_camel
 
-from shared.errors import BrowseError
+from shared.errors import BrowseError, ErrorBody, Relayed
 from shared.model import Json
 
 
@@ -34,6 +34,11 @@ class Failure(Lenient):
     def from_error(cls, error: BrowseError, request_id: str = "") -> Self:
         """Make the failure of an error raised on this side."""
         return cls.model_validate(error.body(request_id).model_dump(by_alias=True))
+
+    def relayed(self, status: int = BrowseError.status) -> Relayed:
+        """Return the failure as an error to raise on this side."""
+        told = self.model_dump(include={"code", "message", "hint", "details", "request_id"})
+        return Relayed(ErrorBody(status=status, **told))
 
     @property
     def context(self) -> Json:

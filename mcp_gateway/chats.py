@@ -28,7 +28,7 @@ from mcp_gateway.subscriptions import Subscriptions
 from shared import catalogue, toolsets
 from shared.actions.base import Action
 from shared.actions.traits import Scope, Unaddressed
-from shared.errors import BrowseError, ErrorBody, Relayed, ServiceUnavailable, SessionExpired, SessionNotFound
+from shared.errors import BrowseError, ServiceUnavailable, SessionExpired, SessionNotFound
 from shared.events import CallMoved, PageMoved
 from shared.limits import Limits, readable_limits
 from shared.model import Json
@@ -203,7 +203,7 @@ class Chat:
             if self._own_session is None and (action.unaddressed.opens or action.scope is Scope.SESSION):
                 reply = await self.service.call(uuid4().hex, {"action": "create_session", "from": DEFAULT_SESSION})
                 if reply.error is not None:
-                    raise Relayed(ErrorBody.model_validate({"status": BrowseError.status, **reply.error.model_dump()}))
+                    raise reply.error.relayed()
                 self._own_session = str(reply.result["sessionId"])
         return self._own_session
 

@@ -1,4 +1,7 @@
-"""Records who did what when a call ends, writes the records in batches, and shows them to those who may see them."""
+"""Records who did what when a call ends, writes the records in batches, and shows them to those who may see them.
+
+It is longer than 300 lines because a record has one way from the end of its call to who may see it.
+"""
 
 import asyncio
 import contextlib

@@ -1,4 +1,7 @@
-"""Serves the browser's extension: it shows in the tab strip who has which tab, and shares tabs by a person's hand."""
+"""Serves the browser's extension: it shows in the tab strip who has which tab, and shares tabs by a person's hand.
+
+It is longer than 300 lines because all that the extension may say, is told and may do is decided here.
+"""
 
 import asyncio
 import contextlib

@@ -1,4 +1,7 @@
-"""Tests that agents know of a person's tabs only what the person shares, and leave all others alone."""
+"""Tests that agents know of a person's tabs only what the person shares, and leave all others alone.
+
+They are more than 300 lines because one test walks all that could tell of a tab, beside a test for each way to share.
+"""
 
 import asyncio
 from pathlib import Path
