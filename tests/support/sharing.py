@@ -18,6 +18,7 @@ from tests.support.site import Answer, Site
 
 FOLDERS = {"service", "security"}
 TEST_ENDS_WITHIN_S = 90
+LONG_TEST_ENDS_WITHIN_S = 300
 
 StartService = Callable[..., Awaitable[RunningService]]
 
@@ -30,13 +31,15 @@ def bound(items: list[pytest.Item]) -> None:
             and asyncio.iscoroutinefunction(item.obj)
             and item.path.parent.name in FOLDERS
         ):
-            item.obj = _bounded(item.obj)
+            item.obj = _bounded(
+                item.obj, LONG_TEST_ENDS_WITHIN_S if item.get_closest_marker("long") else TEST_ENDS_WITHIN_S
+            )
 
 
-def _bounded(test: Callable[..., Awaitable[None]]) -> Callable[..., Awaitable[None]]:
+def _bounded(test: Callable[..., Awaitable[None]], within_s: float) -> Callable[..., Awaitable[None]]:
     @functools.wraps(test)
     async def bounded(*args: Any, **fixtures: Any) -> None:  # Any: a test takes whatever fixtures it names
-        async with asyncio.timeout(TEST_ENDS_WITHIN_S):
+        async with asyncio.timeout(within_s):
             await test(*args, **fixtures)
 
     return bounded
