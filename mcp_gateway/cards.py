@@ -10,6 +10,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Final
 
+import shared
+
 EXTENSION: Final = "io.modelcontextprotocol/ui"
 MIME_TYPE: Final = "text/html;profile=mcp-app"
 URI: Final = "ui://browse-together/page.html"
@@ -22,6 +24,7 @@ SHOWN_BY: Final = frozenset({"goto", "open_page", "screenshot", "claim_page", "r
 """Tools whose results come with a card: they open, show or take a page, or leave it to a person. A card with every
 click would bury the chat."""
 _FILE: Final = Path(__file__).with_name("card.html")
+_ACTS: Final = Path(shared.__file__).with_name("acts.js")
 _UI: Final = {"ui": {"resourceUri": URI}}
 _FOR_APP: Final = {"ui": {"visibility": ["app"]}}
 _PAGE_ID: Final[dict[str, object]] = {"type": "string", "description": "The page."}
@@ -61,4 +64,6 @@ def with_cards(tools: Iterable[Mapping[str, object]]) -> tuple[dict[str, object]
 def contents() -> dict[str, object]:
     """Return the card. It loads nothing from any network."""
     meta = {"ui": {"csp": {}, "prefersBorder": True}}
-    return {"uri": URI, "mimeType": MIME_TYPE, "text": _FILE.read_text(encoding="utf-8"), "_meta": meta}
+    acts = _ACTS.read_text(encoding="utf-8").replace("export ", "")
+    text = _FILE.read_text(encoding="utf-8").replace("{{acts}}", acts)
+    return {"uri": URI, "mimeType": MIME_TYPE, "text": text, "_meta": meta}

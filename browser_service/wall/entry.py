@@ -4,6 +4,7 @@ import asyncio
 from pathlib import Path
 from typing import Final, cast
 
+import shared
 from fastapi import APIRouter, Request
 from fastapi.responses import FileResponse, Response
 from starlette.requests import ClientDisconnect, HTTPConnection
@@ -21,7 +22,8 @@ from shared.errors import Forbidden, InvalidRequest, NoSuchRoute, Unauthorized, 
 from shared.loopback import is_loopback
 from shared.words import quotable
 
-_FILES: Final = {path.name: path for path in (Path(__file__).parent / "static").iterdir()}
+_ACTS: Final = Path(shared.__file__).with_name("acts.js")
+_FILES: Final = {path.name: path for path in [*(Path(__file__).parent / "static").iterdir(), _ACTS]}
 _HEADERS: Final = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
     "img-src 'self' blob: data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",

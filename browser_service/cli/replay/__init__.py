@@ -16,6 +16,7 @@ from typing import Annotated, Final, NamedTuple, cast
 import typer
 
 import browser_service
+import shared
 from browser_service.cli import activity, flags, output
 from browser_service.cli.client import Client, given
 from browser_service.cli.options import new_app
@@ -31,6 +32,7 @@ from shared.wire import VERSION
 _HERE: Final = Path(__file__).parent
 _LOOKS: Final = Path(browser_service.__file__).parent / "wall" / "static" / "base.css"
 """The wall's style sheet, because a replay looks like the wall."""
+_ACTS: Final = Path(shared.__file__).with_name("acts.js")
 _AT_ONCE: Final = timedelta(seconds=0.5)
 """An act that begins this soon after another one on its page shares that page's next picture."""
 _PART: Final = re.compile(r"\{\{(\w+)\}\}")
@@ -97,7 +99,7 @@ class Replay:
     def html(self) -> str:
         """Return the page."""
         style = _LOOKS.read_text("utf-8") + (_HERE / "replay.css").read_text("utf-8")
-        program = (_HERE / "replay.js").read_text("utf-8")
+        program = _ACTS.read_text("utf-8") + (_HERE / "replay.js").read_text("utf-8")
         images = [*self._images]
         about: Json = {
             "filters": {**self._filters},
@@ -156,7 +158,9 @@ class Replay:
 
 def _shown(record: ActivityRecord) -> Json:
     facts = record.model_dump(mode="json", exclude_none=True, exclude={"arguments", "call_id"})
-    return {**facts, "words": " ".join(argument_texts(record.arguments))}
+    fields = record.arguments.get("fields")
+    counted: Json = {"fields": len(fields)} if isinstance(fields, list) else {}
+    return {**facts, **counted, "words": " ".join(argument_texts(record.arguments))}
 
 
 def _embedded(data: Json) -> str:

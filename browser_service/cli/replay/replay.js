@@ -1,5 +1,4 @@
 // Plays what was done. All of it is data, and is written as text.
-"use strict";
 (() => {
   const { about, acts, images } = JSON.parse(document.getElementById("data").textContent);
   const $ = (id) => document.getElementById(id);
@@ -9,6 +8,7 @@
   const PLAY = "M6 3.5v13l11-6.5z";
   const PAUSE = "M5 4h3.5v12H5zM11.5 4H15v12h-3.5z";
   const POINTED = ["click", "double_click", "hover", "tap", "check", "uncheck", "right_click"];
+  let places = acts.map((_, place) => place); // of the acts that are chosen
   let at = 0, side = "after", timer = 0, speed = 1;
 
   function el(tag, properties = {}, ...children) {
@@ -25,7 +25,7 @@
   const day = (act) => date(act).toLocaleDateString([], { year: "numeric", month: "long", day: "numeric" });
   const clock = (act) => date(act).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", second: "2-digit", hour12: false });
   const took = (ms) => (ms < 1000 ? `${ms} ms` : `${(ms / 1000).toFixed(1)} s`);
-  const verb = (act) => act.action.replaceAll("_", " ");
+  const did = (act) => verb(act.action, act.fields);
   const who = (act) => act.client || "A client";
   const both = (act) => act.before && (act.after || act.hidden);
   const failed = (act) => act.outcome !== "ok";
@@ -49,18 +49,18 @@
 
   // --- one act ---
 
-  function fact(list, name, value, kind = "") {
-    list.append(el("dt", { textContent: name }), el("dd", { textContent: value, className: kind }));
+  function fact(list, name, value, kind = "", title = "") {
+    list.append(el("dt", { textContent: name }), el("dd", { textContent: value, className: kind, title }));
   }
 
   function facts(act) {
     const list = $("facts");
     list.replaceChildren();
-    fact(list, "Result", failed(act) ? `${act.outcome}, after ${took(act.durationMs)}` : `done in ${took(act.durationMs)}`, failed(act) ? "wrong" : "good");
+    fact(list, "Result", failed(act) ? `${outcome(act.outcome)}, after ${took(act.durationMs)}` : `done in ${took(act.durationMs)}`, failed(act) ? "wrong" : "good", act.outcome);
     if (act.pageId) fact(list, "Page", act.sessionId && act.sessionId !== "default" ? `${act.pageId}, in session ${act.sessionId}` : act.pageId);
     if (act.urlBefore) fact(list, act.urlAfter ? "From" : "At", act.urlBefore);
     if (act.urlAfter) fact(list, "Led to", act.urlAfter);
-    if (act.sharedWith) fact(list, "Picture", `shared with ${verb(act.sharedWith)} at ${clock(act.sharedWith)}, which followed at once: it shows the page after both`);
+    if (act.sharedWith) fact(list, "Picture", `shared with ${did(act.sharedWith)} at ${clock(act.sharedWith)}, which followed at once: it shows the page after both`);
     if (act.sharedBy) fact(list, "Picture", `shared with the ${act.sharedBy === 1 ? "act" : `${act.sharedBy} acts`} before, which it followed at once: it shows what all of them made`);
     for (const request of act.requests ?? []) fact(list, "Sent", `${request.method} ${request.url} ${request.status || "no answer"}`, request.status >= 400 || !request.status ? "wrong" : "");
   }
@@ -76,7 +76,7 @@
     if (found) {
       const is = found === act.before ? "before" : "after";
       $("image").src = source(found.image);
-      $("image").alt = `The page ${is} ${verb(act)}, pictured at ${clock(found)}`;
+      $("image").alt = `${who(act)} ${did(act)}: the page ${is}, pictured at ${clock(found)}`;
       $("paper").style.setProperty("--ratio", found.width / found.height);
       $("picture").style.setProperty("--ratio", found.width / found.height);
     }
@@ -105,17 +105,19 @@
     $("owner").textContent = who(act);
     $("time").textContent = `${day(act)}, ${clock(act)}`;
     $("time").dateTime = act.time;
-    $("act").textContent = verb(act);
+    $("act").textContent = did(act);
     $("words").textContent = act.words;
     facts(act);
     picture();
-    $("slider").value = at + 1;
-    $("slider").setAttribute("aria-valuetext", `${at + 1} of ${acts.length}: ${who(act)}, ${verb(act)}, ${clock(act)}`);
-    $("count").textContent = `${at + 1} / ${acts.length}`;
-    $("previous").disabled = at === 0;
-    $("next").disabled = at === acts.length - 1;
+    const number = places.indexOf(at) + 1;
+    $("slider").max = Math.max(1, places.length);
+    $("slider").value = number;
+    $("slider").setAttribute("aria-valuetext", `${number} of ${places.length}: ${who(act)}, ${did(act)}, ${clock(act)}`);
+    $("count").textContent = `${number} / ${places.length}`;
+    $("previous").disabled = number <= 1;
+    $("next").disabled = number === places.length;
     current(say);
-    if (say && !timer) $("said").textContent = `${at + 1} of ${acts.length}: ${who(act)}, ${verb(act)}, ${failed(act) ? act.outcome : "done"}`;
+    if (say && !timer) $("said").textContent = `${number} of ${places.length}: ${who(act)}, ${did(act)}, ${failed(act) ? outcome(act.outcome) : "done"}`;
   }
 
   function turn(to) {
@@ -144,8 +146,8 @@
       thumbnail,
       el("span", { className: "lines" },
         el("span", { className: "first-line" }, el("span", { className: "owner cut", textContent: who(act) }), el("time", { className: "mono quiet", dateTime: act.time, textContent: clock(act) })),
-        el("span", { className: "second-line cut" }, el("span", { className: "verb", textContent: verb(act) }), ` ${act.words || ""}`),
-        el("span", { className: failed(act) ? "first-line cut wrong" : "first-line cut quiet", textContent: [failed(act) ? act.outcome : took(act.durationMs), about.filters.pageId ? "" : act.pageId, act.requests?.length ? many(act.requests.length, "request") : ""].filter(Boolean).join(" · ") })));
+        el("span", { className: "second-line cut" }, el("span", { className: "verb", textContent: did(act) }), ` ${act.words || ""}`),
+        el("span", { className: failed(act) ? "first-line cut wrong" : "first-line cut quiet", title: act.outcome, textContent: [failed(act) ? outcome(act.outcome) : took(act.durationMs), about.filters.pageId ? "" : act.pageId, act.requests?.length ? many(act.requests.length, "request") : ""].filter(Boolean).join(" · ") })));
     if (act.colour) button.style.setProperty("--owner", `var(--${act.colour})`);
     return el("li", {}, button);
   });
@@ -174,22 +176,29 @@
     }
   }
 
-  const said = (act) => [who(act), act.action, verb(act), act.words, act.outcome, act.pageId, act.urlBefore, act.urlAfter, ...(act.requests ?? []).map((each) => each.url)].join(" ").toLowerCase();
+  const said = (act) => [who(act), act.action, did(act), act.words, act.outcome, outcome(act.outcome), act.pageId, act.urlBefore, act.urlAfter, ...(act.requests ?? []).map((each) => each.url)].join(" ").toLowerCase();
   const texts = acts.map(said);
   const none = el("li", { className: "none", textContent: "No act matches.", hidden: true });
 
-  function search() {
+  function choose() {
+    const page = $("page").value;
     const words = $("search").value.toLowerCase().split(/\s+/).filter(Boolean);
-    let count = 0;
     texts.forEach((text, place) => {
-      const matches = words.every((word) => text.includes(word));
-      rows[place].hidden = !matches;
-      count += matches;
+      rows[place].hidden = !words.every((word) => text.includes(word)) || (page !== "" && acts[place].pageId !== page);
     });
-    for (const each of days.values()) each.hidden = words.length > 0;
-    none.hidden = count > 0;
-    $("found").textContent = words.length ? many(count, "act") : "";
-    current(true);
+    places = rows.flatMap((row, place) => (row.hidden ? [] : [place]));
+    for (const each of days.values()) each.hidden = places.length < acts.length;
+    none.hidden = places.length > 0;
+    $("found").textContent = places.length < acts.length ? many(places.length, "act") : "";
+    show(places.find((place) => place >= at) ?? places.at(-1) ?? at);
+  }
+
+  function offerPages() {
+    const counts = new Map();
+    for (const { pageId } of acts) if (pageId) counts.set(pageId, (counts.get(pageId) ?? 0) + 1);
+    $("page").hidden = counts.size < 2;
+    $("page").append(el("option", { value: "", textContent: "All pages" }),
+      ...[...counts].map(([id, count]) => el("option", { value: id, textContent: `${id} · ${many(count, "act")}` })));
   }
 
   // --- the player ---
@@ -202,7 +211,7 @@
   function tick() {
     const act = acts[at];
     if (both(act) && side === "before") turn("after");
-    else if (at < acts.length - 1) show(at + 1);
+    else if (at < places.at(-1)) go(1);
     else return stop();
     timer = setTimeout(tick, pause());
   }
@@ -217,7 +226,7 @@
     if (timer) return stop();
     button("Pause", PAUSE);
     timer = -1;
-    show(at === acts.length - 1 ? 0 : at);
+    show(at === places.at(-1) ? places[0] : at);
     timer = setTimeout(tick, pause());
   }
 
@@ -229,7 +238,11 @@
 
   function step(by) {
     stop();
-    show(at + by);
+    go(by);
+  }
+
+  function go(by) {
+    show(places[Math.max(0, Math.min(places.length - 1, places.indexOf(at) + by))] ?? at);
   }
 
   function faster() {
@@ -251,7 +264,7 @@
 
   addEventListener("keydown", (event) => {
     const into = event.target, key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
-    const own = into.matches("input[type=search]") || (key === " " && into.matches("button")) || (into.matches("input") && key.length > 1);
+    const own = into.matches("input[type=search], select") || (key === " " && into.matches("button")) || (into.matches("input") && key.length > 1);
     if (event.ctrlKey || event.metaKey || event.altKey || own || !KEYS[key]) return;
     event.preventDefault();
     KEYS[key]();
@@ -263,10 +276,10 @@
   $("speed").onclick = faster;
   $("before").onclick = () => { stop(); turn("before"); };
   $("after").onclick = () => { stop(); turn("after"); };
-  $("slider").max = acts.length;
-  $("slider").oninput = () => { stop(); show(Number($("slider").value) - 1); };
-  $("search").oninput = search;
+  $("slider").oninput = () => { stop(); show(places[$("slider").value - 1] ?? at); };
+  $("search").oninput = $("page").oninput = choose;
   head();
   list();
-  show(0, { say: false });
+  offerPages();
+  show(Math.max(0, acts.findIndex((act) => act.before || act.after)), { say: false });
 })();

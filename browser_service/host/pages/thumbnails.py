@@ -33,8 +33,7 @@ _WITHIN_S: Final = 3.0
 _SIZE: Final = (640, 960)
 _MOST_WIDTH: Final = 10_000
 _QUALITIES: Final = (55, 35, 15)
-_MOST_BYTES: Final = 40_000
-_SMALL_BYTES: Final = 24_000
+MOST_BYTES: Final = 15_000
 
 
 class Pictured(NamedTuple):
@@ -148,15 +147,16 @@ async def _pictured(tab: Tab, screencast: Screencast) -> ActPicture | None:
 
 def _reduced(data: bytes) -> bytes:
     opened = Image.open(io.BytesIO(data))
-    if len(data) <= _SMALL_BYTES and opened.width <= _SIZE[0] and opened.height <= _SIZE[1]:
+    if len(data) <= MOST_BYTES and opened.width <= _SIZE[0] and opened.height <= _SIZE[1]:
         return data  # small enough: encoding it again would take as long as all other work for an act
     scale = min(1.0, *(most / own for most, own in zip(_SIZE, opened.size, strict=True)))
     opened.draft("RGB", (round(opened.width * scale), round(opened.height * scale)))  # else it is decoded whole
     picture = flatten(opened)
     picture.thumbnail(_SIZE)
-    for quality in _QUALITIES:
-        out = io.BytesIO()
-        picture.save(out, "WEBP", quality=quality, method=2)
-        if out.tell() <= _MOST_BYTES:
-            break
-    return out.getvalue()
+    while True:
+        for quality in _QUALITIES:
+            out = io.BytesIO()
+            picture.save(out, "WEBP", quality=quality, method=2)
+            if out.tell() <= MOST_BYTES:
+                return out.getvalue()
+        picture.thumbnail((picture.width * 2 // 3, picture.height))

@@ -1,12 +1,12 @@
 // Asks which stretch of a page's timeline becomes a flow, and under what name.
 
 import { el } from "./dom.js";
-import { act, aim, time } from "./words.js";
+import { aim, deed, time } from "./words.js";
 
 /** `acts` are the oldest first. `save` gets the name and the times of the first and the last act. */
 export function askForFlow(dialog, acts, save) {
   const choice = (text, chosen) => {
-    const options = acts.map((row, at) => el("option", { value: at, selected: at === chosen }, `${time(row.time)} ${act(row.action)} ${aim(row) ?? ""}`));
+    const options = acts.map((row, at) => el("option", { value: at, selected: at === chosen }, `${time(row.time)} ${deed(row)} ${aim(row) ?? ""}`));
     const select = el("select", { "aria-label": text }, options);
     return { select, field: el("label", {}, text, select) };
   };

@@ -1,7 +1,7 @@
 // Draws a page: its newest picture, what is done there, and why there is none.
 
 import { el, paint, write } from "./dom.js";
-import { STATES, act } from "./words.js";
+import { STATES, verb } from "./words.js";
 
 const SHOWN_MS = 1500;
 
@@ -79,7 +79,7 @@ export class Picture {
     if (!doing) return;
     paint(this.element, colour);
     this.#label.dataset.state = doing.state;
-    write(this.#label, `${doing.byPerson ? "You: " : ""}${act(doing.action)}${doing.state === "failed" ? ", which failed" : ""}`);
+    write(this.#label, `${doing.byPerson ? "You: " : ""}${verb(doing.action)}${doing.state === "failed" ? ", which failed" : ""}`);
     if (aimed) {
       const { x, y, width: w, height: h } = doing.target;
       for (const [side, value] of [["left", x / width], ["top", y / height], ["width", w / width], ["height", h / height]])

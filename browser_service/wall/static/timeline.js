@@ -1,7 +1,7 @@
 // Lists what was done on a page, with small pictures of it from before and after, and the point that was meant.
 
 import { el } from "./dom.js";
-import { OUTCOMES, act, aim, duration, host, time } from "./words.js";
+import { aim, deed, duration, host, outcome, time } from "./words.js";
 
 const MOST_ROWS = 300;
 const ASKED_AT_ONCE = 8;
@@ -91,12 +91,12 @@ export class Timeline {
   #act(row) {
     const failed = row.outcome !== "ok";
     const words = aim(row);
-    const did = row.arguments?.stop === true ? "stops it" : act(row.action);
+    const did = row.arguments?.stop === true ? "stops it" : deed(row);
     return el("li", { className: `act${failed ? " failed" : ""}`, style: { "--owner": row.colour && `var(--${row.colour})` } },
       el("p", { className: "first-line" }, el("time", { className: "mono quiet" }, time(row.time)), el("span", { className: "owner cut" }, row.client),
         el("span", { className: "verb" }, did), el("span", { className: "mono quiet took" }, duration(row.durationMs))),
       words && el("p", { className: "mono words cut", title: words }, words),
-      failed && el("p", { className: "outcome" }, OUTCOMES[row.outcome] ?? row.outcome),
+      failed && el("p", { className: "outcome", title: row.outcome }, outcome(row.outcome)),
       row.urlAfter && el("p", { className: "quiet small cut" }, `→ ${row.urlAfter}`),
       ...(row.requests ?? []).slice(0, 4).map((each) => el("p", { className: "mono small quiet cut" }, `${each.method} ${host(each.url)}${path(each.url)} → ${each.status ?? each.failure ?? "?"}`)));
   }
@@ -112,7 +112,7 @@ export class Timeline {
       el("figcaption", {}, name)));
     const open = () => {
       this.large.replaceChildren(
-        el("header", {}, el("h2", { className: "cut" }, `${row.client} ${act(row.action)}`), el("button", { type: "button", className: "plain", onclick: () => this.large.close() }, "Close")),
+        el("header", {}, el("h2", { className: "cut" }, `${row.client} ${deed(row)}`), el("button", { type: "button", className: "plain", onclick: () => this.large.close() }, "Close")),
         el("div", { className: "shots" }, views(true)));
       this.large.showModal();
     };

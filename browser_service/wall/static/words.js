@@ -1,5 +1,7 @@
 // Says times, names and states in words.
 
+import { outcome, verb } from "./acts.js";
+
 export function ago(seconds) {
   const s = Math.max(0, Math.round(seconds));
   if (s < 5) return "just now";
@@ -33,8 +35,9 @@ export const present = (agents) => agents.filter(({ since }) => since).map(({ la
 /** Says how many pages an agent has and since when it is there: chats of one program have one name. */
 export const standing = ({ pages, since }) => `${pages === 1 ? "1 page" : `${pages} pages`} · ${since ? `here since ${clock(since)}` : "away"}`;
 
-export const ACTS = { click: "clicks", fill: "fills", goto: "goes to", type: "types", snapshot: "reads", content: "reads", screenshot: "takes a picture", request_human: "asks you", take_over: "takes over", give_back: "gives back", close_page: "closes it", hand_over_page: "hands it over", handle_dialog: "answers its dialog", upload_file: "gives it a file", select_option: "chooses", mouse: "presses", evaluate_script: "runs a script", open_page: "opens it" };
-export const act = (name) => ACTS[name] ?? name.replaceAll("_", " ");
+export { outcome, verb };
+/** Says what a recorded act did. */
+export const deed = ({ action, arguments: given }) => verb(action, given?.fields?.length);
 
 const HANDLE = /^~[0-9a-f]{12}$/; // of an agent, which says nothing to people
 /** Returns what an act was aimed at, in words. Of a person's typing there is nothing to say. */
@@ -60,12 +63,3 @@ export const STATES = {
 export const ASKS_ANYBODY = { login: "asks for somebody to sign in", code: "asks somebody for a code", decision: "asks somebody to decide", tab: "asks for one of somebody’s tabs", other: "asks for somebody" };
 export const KINDS = { login: "asks you to sign in", code: "asks for a code", decision: "asks you to decide", tab: "asks for one of your tabs", other: "asks for you" };
 export const HOLDS = { stopped: "You stopped it", taken: "In your hands", login: "Waits for you to sign in", code: "Waits for a code", decision: "Waits for your decision", tab: "Waits for one of your tabs", other: "Waits for you" };
-
-export const OUTCOMES = {
-  HUMAN_IN_CONTROL: "Refused: the page is in a person’s hands",
-  PAGE_OWNED: "Refused: another agent has the page",
-  ELEMENT_NOT_FOUND: "There is no such element",
-  TIMEOUT: "It took too long",
-  UNKNOWN_OUTCOME: "It was stopped; what became of it is not known",
-  CANCELLED: "It was cancelled",
-};

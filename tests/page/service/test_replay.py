@@ -25,7 +25,7 @@ def picture(colour: str) -> ShownPicture:
 
 
 def record(number: int, **facts: AnyJson) -> ActivityRecord:
-    usual = {"time": f"2026-01-31T14:05:0{number}.000Z", "client": "Robin", "you": False, "durationMs": 5}
+    usual = {"time": f"2026-01-31T14:05:0{number}.000Z", "client": "Robin", "you": False, "durationMs": 5, "pageId": "shop"}
     return ActivityRecord.model_validate({**usual, "id": number, "outcome": "ok", "callId": str(number), **facts})
 
 
@@ -37,9 +37,11 @@ async def test_a_replay_is_played_and_searched_by_keyboard_and_asks_no_server(
     title = "<img src=/evil onerror=evil()>"
     replay.add(
         [
+            Act(record(4, action="click", pageId="other"), ActPictures()),
             Act(record(3, action="click", outcome="ELEMENT_NOT_FOUND"), ActPictures()),
             Act(record(2, action="fill", arguments={"selector": title}), ActPictures(hidden=True)),
             Act(record(1, action="click", arguments={"selector": "#buy"}), clicked),
+            Act(record(0, action="goto"), ActPictures()),
         ]
     )
     await agent.call("goto", pageId="replay", url=site.page("/replay", replay.html()))
@@ -47,23 +49,27 @@ async def test_a_replay_is_played_and_searched_by_keyboard_and_asks_no_server(
     page.on("request", lambda request: asked.append(request.url) if not request.url.startswith("data:") else None)
     act, note = page.get_by_role("heading", level=2), page.locator("#note")
     await expect(page.get_by_role("heading", level=1)).to_have_text("Replay of shop")
-    await expect(page.get_by_role("img", name="The page after click")).to_be_visible()
+    await expect(page.get_by_role("img", name="Robin clicks: the page after")).to_be_visible()
     await page.keyboard.press("b")
-    await expect(page.get_by_role("img", name="The page before click")).to_be_visible()
+    await expect(page.get_by_role("img", name="Robin clicks: the page before")).to_be_visible()
     target, paper = await page.locator("#target").bounding_box(), await page.locator("#paper").bounding_box()
     assert target is not None
     assert paper is not None
     assert round((target["x"] - paper["x"]) / paper["width"], 2) == 0.5
+    await expect(page.locator("#count")).to_have_text("2 / 5")  # the first that has a picture
+    await page.get_by_role("combobox", name="Page").select_option("shop")
+    await act.click()
     await page.keyboard.press("ArrowRight")
     await expect(page.locator("#words")).to_have_text(title)
     await expect(note).to_contain_text("a password or a code might have been seen")
     await page.keyboard.press("End")
-    await expect(page.locator("dd.wrong")).to_contain_text("ELEMENT_NOT_FOUND")
+    await expect(page.locator("dd.wrong")).to_contain_text("There is no such element")
+    await expect(page.locator("#count")).to_have_text("4 / 4")
     await page.keyboard.press("s")
     await page.keyboard.press(" ")
-    await expect(act).to_have_text("click")
+    await expect(act).to_have_text("goes to")
     await expect(page.get_by_role("button", name="Pause")).to_be_visible()
-    await expect(act).to_have_text("fill")
+    await expect(act).to_have_text("fills")
     await page.keyboard.press("/")
     await page.keyboard.type("element_not")
     await expect(page.get_by_role("status").first).to_have_text("1 act")

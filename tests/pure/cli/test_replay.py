@@ -51,7 +51,7 @@ class Elements(HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         given = dict(attrs)
         self.loaded += [str(value) for name, value in attrs if name in {"src", "href", "srcset", "action"}]
-        self._inside = tag if tag in {"script", "style"} and given.get("type") is None else ""
+        self._inside = tag if tag in {"script", "style"} and given.get("type") in {None, "module"} else ""
         if given.get("http-equiv"):
             self.policy = str(given["content"])
 
