@@ -95,6 +95,10 @@ def create_app(
         app.add_route(path, routes.act, methods=["POST"], include_in_schema=False)
     for part in (routes, owner, attached, watching, card, entry, socket, extension):
         app.include_router(part.router)
+    if settings.app_env == "development":
+        from browser_service.wall import design  # noqa: PLC0415 - for who works on the wall
+
+        app.include_router(design.router)
     app.state.takes_hosts = settings.hosts
     if settings.hosts:
         from browser_service.http import hosts  # noqa: PLC0415 - with all of carriers, which others do without

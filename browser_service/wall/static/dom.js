@@ -13,6 +13,16 @@ export function el(tag, properties = {}, ...children) {
   return made;
 }
 
+/** Makes an icon from the path that it is drawn by, in a square of 20. */
+export function icon(path) {
+  const [drawn, line] = ["svg", "path"].map((name) => document.createElementNS("http://www.w3.org/2000/svg", name));
+  drawn.setAttribute("viewBox", "0 0 20 20");
+  drawn.setAttribute("aria-hidden", "true");
+  line.setAttribute("d", path);
+  drawn.append(line);
+  return drawn;
+}
+
 /** Gives an element the colour of an owner, or that of nobody. */
 export function paint(element, colour) {
   if (colour) element.style.setProperty("--owner", `var(--${colour})`);

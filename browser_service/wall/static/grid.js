@@ -1,13 +1,15 @@
 // Shows the wall: requests on top, then the pages of agents, of people, and the parked ones.
 
 import { arrange, el, say, write } from "./dom.js";
+import { call } from "./settings.js";
 import { YourTabs } from "./tabs.js";
 import { Tile } from "./tile.js";
 import { ASKS_ANYBODY, KINDS, owner, present, since } from "./words.js";
 
-const GROUPS = { agents: "Agents", people: "People’s", parked: "Parked" };
+const GROUPS = { agents: "Agents’ pages", people: "People’s pages", parked: "Parked" };
 const FEW = 6;
 const MANY = 12;
+const TICK_MS = 1000;
 const drawnFps = (count) => (count > FEW ? 2 : 4); // of many, nobody follows each
 
 export class Grid {
@@ -19,6 +21,8 @@ export class Grid {
   #empty = el("div", { className: "nothing" });
   #visible = new Set();
   #known = new Set();
+  #count = 0;
+  #isBegun = false;
 
   constructor(model, onDrawn, socket, tell) {
     this.model = model;
@@ -28,7 +32,7 @@ export class Grid {
       for (const { target, isIntersecting } of entries) this.#visible[isIntersecting ? "add" : "delete"](target.dataset.page);
       this.onDrawn();
     }, { rootMargin: "80px" });
-    this.element = el("main", { className: "grid", tabIndex: -1 }, el("h1", { className: "unseen" }, "All pages"), this.#asked, this.yours.element);
+    this.element = el("main", { className: "grid", tabIndex: -1 }, el("h1", { className: "unseen" }, "All pages"), this.#asked);
     for (const [name, title] of Object.entries(GROUPS)) {
       const list = el("ul", { className: "tiles" });
       const count = el("span", { className: "count" });
@@ -37,7 +41,8 @@ export class Grid {
       this.#sections.set(name, { section, list, count });
       this.element.append(section);
     }
-    this.element.append(this.#empty);
+    this.element.append(this.yours.element, this.#empty);
+    setInterval(() => document.hidden || this.#tick(), TICK_MS);
   }
 
   update(filter) {
@@ -67,21 +72,42 @@ export class Grid {
   }
 
   frame(head, blob) {
-    this.#tiles.get(head.pageId)?.frame(head, blob);
+    const tile = this.#tiles.get(head.pageId);
+    const before = tile?.picture.zoom;
+    tile?.frame(head, blob);
+    if (tile?.picture.zoom !== before) this.onDrawn();
+  }
+
+  #tick() {
+    for (const id of this.#visible) this.#tiles.get(id)?.tick();
+  }
+
+  /** Moves the focus from tile to tile, as they are seen. */
+  step(key) {
+    const links = [...this.element.querySelectorAll(".title")];
+    const here = links.indexOf(document.activeElement);
+    const center = (link) => link.closest(".tile").getBoundingClientRect();
+    const [from, isUpright] = [center(links[here]), ["ArrowUp", "ArrowDown"].includes(key)];
+    const sign = ["ArrowDown", "ArrowRight"].includes(key) ? 1 : -1;
+    if (!isUpright) return links[here + sign]?.focus();
+    const rows = links.map((link) => ({ link, at: center(link) })).filter(({ at }) => sign * (at.top - from.top) > 1);
+    const nearest = ({ at }) => 10 * Math.abs(at.top - from.top) + Math.abs(at.left - from.left);
+    rows.sort((a, b) => nearest(a) - nearest(b))[0]?.link.focus();
   }
 
   /** Returns which tiles are in view, and how large. */
   drawn() {
     const tiles = {};
     for (const id of this.#visible) {
-      const width = this.#tiles.get(id)?.picture.element.clientWidth ?? 0;
+      const picture = this.#tiles.get(id)?.picture;
+      const width = picture ? picture.element.clientWidth * picture.zoom : 0;
       if (width) tiles[id] = { width: rounded(width), fps: drawnFps(this.#visible.size) };
     }
     return tiles;
   }
 
   #make(page) {
-    const tile = new Tile(page);
+    const tile = new Tile(page, ++this.#count);
     this.#tiles.set(page.id, tile);
     this.observer.observe(tile.element);
     return tile;
@@ -96,6 +122,8 @@ export class Grid {
     this.#requests.replaceChildren(...requests.map(card));
     const fresh = requests.filter(({ id }) => !this.#known.has(id));
     for (const { id } of fresh) this.#known.add(id);
+    if (fresh.length && this.#isBegun) call(fresh.filter(({ mayAnswer }) => mayAnswer));
+    this.#isBegun = true;
     if (fresh.length) say(fresh.map(({ askedBy, kind, mayAnswer }) => `${askedBy} ${(mayAnswer ? KINDS : ASKS_ANYBODY)[kind]}`).join(". "));
   }
 
@@ -110,7 +138,7 @@ export class Grid {
   }
 }
 
-function card(request) {
+export function card(request) {
   return el("li", { className: "request", style: { "--owner": request.colour && `var(--${request.colour})` } },
     el("div", {},
       el("p", { className: "who" }, el("span", { className: "owner" }, request.askedBy), ` ${(request.mayAnswer ? KINDS : ASKS_ANYBODY)[request.kind]}`,
@@ -129,5 +157,6 @@ function matches(page, { text, session, who }) {
   return words.includes(text.toLowerCase());
 }
 
-const inOrder = (a, b) => owner(a.page).localeCompare(owner(b.page)) || a.page.id.localeCompare(b.page.id, "en", { numeric: true });
+/** What waits for a person is first; else each page stays where it came. */
+const inOrder = (a, b) => b.waits - a.waits || a.number - b.number;
 const rounded = (width) => Math.min(1280, Math.max(160, Math.ceil((width * Math.min(devicePixelRatio, 2)) / 80) * 80));

@@ -1,10 +1,11 @@
 // Begins: gets in by the link, if there is one, and shows the door, the wall or one page.
 
-import { el, say, write } from "./dom.js";
+import { el, icon, say, write } from "./dom.js";
 import { arrival, enter, forgetRequest, leave, onEntry, ticket } from "./entry.js";
 import { farewell, gate, waiting } from "./gate.js";
 import { Grid } from "./grid.js";
 import { PageView } from "./page.js";
+import { openKeys, openSettings, settings } from "./settings.js";
 import { Socket } from "./socket.js";
 import { owner, present } from "./words.js";
 
@@ -12,6 +13,12 @@ const app = document.getElementById("app");
 const model = { viewer: { name: "", readOnly: true }, pages: new Map(), requests: [], agents: [] };
 const filter = { text: "", session: "", who: "" };
 const visited = new Set();
+const SEARCH = "M9 15A6 6 0 1 0 9 3a6 6 0 0 0 0 12zM13.5 13.5 17 17";
+const SLIDERS = "M3 6h7M14 6h3M3 14h3M10 14h7M12 4v4M8 12v4";
+const KEYS = [
+  [["/"], "Find a page"], [["Tab"], "Go to the next thing"], [["←", "→", "↑", "↓"], "From a page to the one beside it"], [["Enter"], "Open the page"], [["Esc"], "Back to the wall"],
+  [[","], "Settings"], [["?"], "These keys"], [["Shift", "Esc"], "With a page in your hands: back to its buttons"],
+];
 const OVER = "It is over: nobody is asked any more.";
 let socket, grid, view, bar;
 let refusal = "";
@@ -130,15 +137,24 @@ function makeBar() {
   const session = chooser("Session", "All sessions", "session");
   const who = chooser("Owner", "All owners", "who");
   const name = el("span", { className: "name cut" });
+  const find = el("button", { type: "button", className: "icon plain find", "aria-label": "Find", "aria-expanded": "false", onclick: () => look(find.getAttribute("aria-expanded") === "false") }, icon(SEARCH));
+  const chosen = el("button", { type: "button", className: "icon plain", "aria-label": "Settings", title: "Settings (,)", onclick: () => openSettings(tell) }, icon(SLIDERS));
   const goes = el("button", { type: "button", className: "plain", onclick: () => leave().catch(() => {}).then(() => location.reload()) }, "Leave");
+  const element = el("header", { className: "bar" },
+    el("a", { className: "brand", href: "#/" }, el("img", { src: "/wall/static/mark.svg", alt: "" }), el("span", {}, "browse-together")),
+    el("p", { className: "link" }, el("span", { role: "status" }, state), here),
+    el("div", { className: "filters", role: "search" }, search, session.element, who.element),
+    el("div", { className: "me" }, name, find, chosen, goes));
+  /** On a phone, shows what finds a page, or hides it. */
+  function look(isOpen) {
+    element.classList.toggle("finding", isOpen);
+    find.setAttribute("aria-expanded", String(isOpen));
+    if (isOpen) search.focus();
+  }
   return {
     status: state,
-    search,
-    element: el("header", { className: "bar" },
-      el("a", { className: "brand", href: "#/" }, el("img", { src: "/wall/static/mark.svg", alt: "" }), el("span", {}, "browse-together")),
-      el("p", { className: "link" }, el("span", { role: "status" }, state), here),
-      el("div", { className: "filters", role: "search" }, search, session.element, who.element),
-      el("div", { className: "me" }, name, goes)),
+    look,
+    element,
     update() {
       const pages = [...model.pages.values()];
       session.offer(pages.map((page) => page.session));
@@ -198,11 +214,14 @@ onEntry(() => app.querySelector(".gate .command") && location.reload());
 addEventListener("resize", () => bar && watch());
 document.addEventListener("visibilitychange", () => bar && watch());
 addEventListener("keydown", (event) => {
-  if (!bar || event.target.closest("input, select, textarea, dialog")) return;
-  if (event.key === "/" && !view) {
-    event.preventDefault();
-    bar.search.focus();
-  } else if (event.key === "Escape" && view) location.hash = "#/";
+  if (!bar || event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, select, textarea, dialog")) return;
+  if (event.key === "Escape" && view) location.hash = "#/";
+  else if (event.key.startsWith("Arrow") && event.target.matches(".title")) grid.step(event.key);
+  else if (settings.keys && event.key === "?") openKeys(KEYS);
+  else if (settings.keys && event.key === ",") openSettings(tell);
+  else if (settings.keys && event.key === "/" && !view) bar.look(true);
+  else return;
+  event.preventDefault();
 });
 
 begin();

@@ -1,7 +1,7 @@
 // Shows one page: large, with what was done there, what its scripts said, and the buttons of the person.
 
 import { Asks } from "./asks.js";
-import { el, paint, write } from "./dom.js";
+import { el, paint, say, write } from "./dom.js";
 import { Hand } from "./hand.js";
 import { Picture } from "./picture.js";
 import { question } from "./question.js";
@@ -12,6 +12,7 @@ import { HOLDS, host, owner, standing, time } from "./words.js";
 
 const LISTED_EVERY_MS = 1500;
 const MOST_ROWS = 300;
+const SHOWN = new Set(["stop", "take"]); // above the picture stands what they did
 
 export class PageView {
   #title = el("h1", { className: "cut", dir: "auto" });
@@ -39,10 +40,11 @@ export class PageView {
     this.element = el("main", { className: "page", tabIndex: -1 },
       el("header", { className: "head" },
         el("a", { className: "button plain back", href: "#/", "aria-label": "Back to the wall" }, "←"),
-        el("div", { className: "names" }, this.#title, this.#url),
-        el("p", { className: "whose" }, this.#owner, this.#facts)),
+        el("div", { className: "names" }, this.#title,
+          el("p", { className: "whose" }, this.#owner, this.#facts, this.#url)),
+        this.#toolbar()),
       el("div", { className: "stage" },
-        this.#hold, this.asks.element, this.picture.element, this.#line, this.#toolbar()),
+        this.#hold, this.asks.element, this.picture.element, this.#line),
       this.#panel());
     this.update();
   }
@@ -65,7 +67,7 @@ export class PageView {
     write(this.#title, isAwaited ? "Which of your tabs?" : page.locked ? page.id : page.title || page.id);
     write(this.#url, isAwaited ? "" : page.locked ? "A private page: only its person sees it" : page.url);
     write(this.#owner, owner(page));
-    write(this.#facts, `${page.id} · session ${page.session} · revision ${page.revision}${page.host ? ` · on host ${page.host}` : ""}`);
+    write(this.#facts, [page.id, this.#hasSessions() && `session ${page.session}`, page.host && `on host ${page.host}`].filter(Boolean).join(" · "));
     if (page.locked) this.picture.state("locked");
     this.#hold.hidden = !kind && !page.held;
     this.#hold.dataset.kind = kind ?? "held";
@@ -84,6 +86,10 @@ export class PageView {
     give.disabled ||= !this.#others().length;
     this.asks.update(this.picture.head ?? {}, page, mayAct, this.#isInHand());
     if (page.locked) this.#sayEmpty("timeline", "Only its person sees what was done here.");
+  }
+
+  #hasSessions() {
+    return new Set([...this.model.pages.values()].map(({ session }) => session)).size > 1;
   }
 
   #leaveHand() {
@@ -188,7 +194,8 @@ export class PageView {
 
   async #do(name, more) {
     try {
-      this.tell(await this.socket.act(name, this.id, more));
+      const said = await this.socket.act(name, this.id, more);
+      (SHOWN.has(name) ? say : this.tell)(said);
       if (name === "close") location.hash = "#/";
       if (name === "take") this.hand.takeKeys();
     } catch (error) {

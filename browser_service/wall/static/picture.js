@@ -4,6 +4,10 @@ import { el, paint, write } from "./dom.js";
 import { STATES, verb } from "./words.js";
 
 const SHOWN_MS = 1500;
+const LONG_MS = 3000; // an act that takes longer says for how long
+const READABLE = 0.5; // so many pixels of a tile are one of the page, if the tile shows only a part of it
+const CLOSEST = 2.2;
+const POINTING = ["click", "hover", "check", "uncheck", "drag_and_drop"];
 
 export class Picture {
   #canvas = el("canvas", { width: 16, height: 10, role: "img" });
@@ -13,15 +17,22 @@ export class Picture {
   #note = el("p", { className: "note", hidden: true }, this.#why);
   paper = el("div", { className: "paper" }, this.#canvas, this.#target);
   #newest = null;
+  #began = 0;
+  #saying = 0;
   #drawing = false;
   #fading = 0;
 
-  constructor(name) {
+  /** `isClose` goes near what the last act was aimed at, where the whole would be too small to read. */
+  constructor(name, { isClose = false } = {}) {
     this.#canvas.setAttribute("aria-label", `Picture of ${name}`);
     this.element = el("figure", { className: "picture empty" },
       this.paper, this.#label, this.#note);
-    this.name = name;
-    this.head = null;
+    Object.assign(this, { name, isClose, head: null, zoom: 1 });
+  }
+
+  /** Whether something is done there now. */
+  get isActing() {
+    return this.head?.act?.state === "running";
   }
 
   frame(head, blob) {
@@ -73,20 +84,43 @@ export class Picture {
 
   #mark({ act: doing, width, height, colour }) {
     clearTimeout(this.#fading);
+    clearTimeout(this.#saying);
     this.#label.hidden = !doing;
     const aimed = doing?.target && width > 0;
     this.#target.hidden = !aimed;
     if (!doing) return;
     paint(this.element, colour);
     this.#label.dataset.state = doing.state;
-    write(this.#label, `${doing.byPerson ? "You: " : ""}${verb(doing.action)}${doing.state === "failed" ? ", which failed" : ""}`);
+    this.#began = performance.now() - (doing.agoMs ?? 0);
+    this.#say(doing);
+    if (aimed || doing.state !== "running") this.#goNear(aimed ? doing.target : null, width, height);
     if (aimed) {
       const { x, y, width: w, height: h } = doing.target;
       for (const [side, value] of [["left", x / width], ["top", y / height], ["width", w / width], ["height", h / height]])
         this.#target.style.setProperty(side, `${(100 * value).toFixed(2)}%`);
       this.#target.dataset.state = doing.state;
-      this.#target.classList.toggle("pointed", ["click", "hover", "check", "uncheck", "drag_and_drop"].includes(doing.action));
+      this.#target.classList.toggle("pointed", POINTING.includes(doing.action));
     }
     if (doing.state !== "running") this.#fading = setTimeout(() => { this.#target.hidden = this.#label.hidden = true; }, SHOWN_MS);
+  }
+
+  #say(doing) {
+    const isRunning = doing.state === "running";
+    const ms = performance.now() - this.#began;
+    const isLong = isRunning && ms > LONG_MS;
+    this.#label.classList.toggle("long", isLong);
+    write(this.#label, `${doing.byPerson ? "You: " : ""}${verb(doing.action)}${doing.state === "failed" ? ", which failed" : ""}${isLong ? ` · ${Math.floor(ms / 1000)} s` : ""}`);
+    if (isRunning) this.#saying = setTimeout(() => this.element.isConnected && this.#say(doing), isLong ? 1000 : LONG_MS - ms + 1);
+  }
+
+  #goNear(target, width, height) {
+    if (!this.isClose) return;
+    const most = target ? 0.9 / Math.max(target.width / width, target.height / height, 0.01) : 1;
+    const wanted = (READABLE * width) / (this.element.clientWidth || width);
+    this.zoom = Math.max(1, Math.min(wanted, most, CLOSEST));
+    const { style } = this.element;
+    style.setProperty("--zoom", this.zoom.toFixed(2));
+    style.setProperty("--x", target ? ((target.x + target.width / 2) / width).toFixed(4) : "0.5");
+    style.setProperty("--y", target ? ((target.y + target.height / 2) / height).toFixed(4) : "0");
   }
 }

@@ -1,39 +1,62 @@
-// Is one page on the wall.
+// Shows one page on the wall.
 
 import { el, paint, write } from "./dom.js";
 import { Picture } from "./picture.js";
-import { HOLDS, clock, host, owner } from "./words.js";
+import { HOLDS, clock, host, owner, since } from "./words.js";
 
 export class Tile {
   #owner = el("span", { className: "owner cut", dir: "auto" });
+  #acted = el("span", { className: "acted quiet" });
+  #site = el("span", { className: "site", "aria-hidden": "true" });
   #title = el("a", { className: "title cut", dir: "auto" });
   #place = el("span", { className: "place quiet cut" });
   #badges = el("p", { className: "badges" });
+  #shown = "";
 
-  constructor(page) {
-    this.picture = new Picture(page.id);
+  /** `number` counts the tiles, in the order in which their pages came. */
+  constructor(page, number) {
+    this.number = number;
+    this.picture = new Picture(page.id, { isClose: true });
     this.element = el("li", { className: "tile" }, this.picture.element,
-      el("div", { className: "about" }, this.#owner, this.#title, this.#place, this.#badges));
+      el("div", { className: "about" },
+        el("p", { className: "heading" }, this.#site, this.#title),
+        el("p", { className: "line-of" }, this.#owner, this.#acted), this.#place, this.#badges));
     this.element.dataset.page = page.id;
     this.#title.href = `#/page/${encodeURIComponent(page.id)}`;
     this.update(page);
   }
 
+  /** Whether something on the page waits for a person. */
+  get waits() {
+    return Boolean(this.page.dialog) || Boolean(this.page.person && !["taken", "stopped"].includes(this.page.person.kind));
+  }
+
   update(page) {
     this.page = page;
     paint(this.element, page.owner?.colour);
-    this.element.classList.toggle("asks", Boolean(page.person));
+    this.element.classList.toggle("asks", this.waits);
+    const place = page.locked ? "" : host(page.url);
     write(this.#owner, owner(page));
+    write(this.#site, [...place.replace(/^www\./, "")][0]?.toUpperCase() ?? "");
+    this.#site.hidden = !place;
     write(this.#title, page.locked ? page.id : page.title || page.id);
-    write(this.#place, page.locked ? "A private page" : `${page.id} · ${host(page.url)}`);
+    write(this.#place, page.locked ? "A private page" : [page.id, place].filter(Boolean).join(" · "));
     if (page.locked) this.picture.state("locked");
     else if (page.group === "parked" && !this.picture.head) this.picture.state("parked");
+    this.tick();
     this.#badge();
+  }
+
+  /** Says how long ago its last act was. */
+  tick() {
+    const { actedAt } = this.page;
+    write(this.#acted, this.picture.isActing ? "now" : actedAt ? since(actedAt) : "");
   }
 
   frame(head, blob) {
     if (this.page.locked) return;
     this.picture.frame(head, blob);
+    this.tick();
     this.#badge();
   }
 
@@ -49,9 +72,10 @@ export class Tile {
       page.session !== "default" && ["session", page.session],
       page.host && ["host", `On ${page.host}`],
     ].filter(Boolean);
-    if (this.badges === JSON.stringify(texts)) return;
-    this.badges = JSON.stringify(texts);
-    this.#badges.replaceChildren(...texts.map(([kind, text]) => el("span", { className: `badge ${kind}` }, text)));
+    const text = JSON.stringify(texts);
+    if (this.#shown === text) return;
+    this.#shown = text;
+    this.#badges.replaceChildren(...texts.map(([kind, words]) => el("span", { className: `badge ${kind}` }, words)));
     this.#badges.hidden = !texts.length;
   }
 }

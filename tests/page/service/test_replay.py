@@ -25,7 +25,13 @@ def picture(colour: str) -> ShownPicture:
 
 
 def record(number: int, **facts: AnyJson) -> ActivityRecord:
-    usual = {"time": f"2026-01-31T14:05:0{number}.000Z", "client": "Robin", "you": False, "durationMs": 5, "pageId": "shop"}
+    usual = {
+        "time": f"2026-01-31T14:05:0{number}.000Z",
+        "client": "Robin",
+        "you": False,
+        "durationMs": 5,
+        "pageId": "shop",
+    }
     return ActivityRecord.model_validate({**usual, "id": number, "outcome": "ok", "callId": str(number), **facts})
 
 

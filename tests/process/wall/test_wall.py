@@ -364,14 +364,14 @@ async def test_buttons_that_are_pressed_by_keyboard_lose_no_focus_and_a_page_tha
     await claude.call("goto", pageId="shop", url=site.page("/note", "<textarea autofocus></textarea>"))
     await window.goto(f"{running.base_url}/#/page/shop")
     await window.get_by_role("button", name="Stop").press("Enter")
-    await expect(window.get_by_role("alert")).to_contain_text("agents are refused there until you give it back")
+    await expect(window.locator(".holds")).to_contain_text("Agents are kept out until you give it back")
     await expect(window.get_by_role("button", name="Take over")).to_be_focused()
     await window.keyboard.press("Enter")
     await expect(window.get_by_role("textbox", name="The page itself")).to_be_focused()
     await window.keyboard.type("hello")
     await expect(running.window("shop").locator("textarea")).to_have_value("hello")
     acts = window.get_by_role("tabpanel")
-    for said in ("stops it", "takes over", "types"):
+    for said in ("stops it", "takes the page over", "types"):
         await expect(acts).to_contain_text(said)
     await expect(acts).not_to_contain_text("(1 character)")  # so it has been recorded, whatever was typed
     await window.keyboard.press("Shift+Escape")

@@ -1,0 +1,26 @@
+"""Shows each part of the wall in each state, light and dark, on one page for who works on it. Served in development alone."""
+
+from pathlib import Path
+from typing import Final
+
+from fastapi import APIRouter
+from fastapi.responses import FileResponse
+
+from browser_service.wall.entry import HEADERS
+from shared import wire
+from shared.errors import NoSuchRoute
+
+_FILES: Final = {path.name: path for path in Path(__file__).parent.glob("design.*")}
+router = APIRouter(include_in_schema=False)
+
+
+@router.get(wire.WALL_DESIGN)
+async def page() -> FileResponse:
+    return FileResponse(_FILES["design.html"], headers=HEADERS)
+
+
+@router.get(wire.WALL_DESIGN + "/{name}")
+async def file(name: str) -> FileResponse:
+    if name not in _FILES:
+        raise NoSuchRoute(f"There is no {wire.WALL_DESIGN}/{name}.")
+    return FileResponse(_FILES[name], headers=HEADERS)

@@ -1,0 +1,97 @@
+// What a person chooses for the wall in this browser: how it looks, and how it calls when an agent asks for them.
+
+import { el } from "./dom.js";
+import { KINDS } from "./words.js";
+
+const KEY = "browse-together.settings";
+const USUAL = { theme: "", density: "", sound: false, notify: false, keys: true };
+const CHOICES = {
+  theme: ["Colours", { "": "As the system", light: "Light", dark: "Dark" }],
+  density: ["Density", { "": "Roomy", compact: "Compact" }],
+};
+const SWITCHES = {
+  sound: ["Sound", "when an agent asks for you"],
+  notify: ["Notification", "when an agent asks for you, and the wall is not in front"],
+  keys: ["Single keys", "such as / and ?: the key ? lists them"],
+};
+const TONES_HZ = [660, 880];
+const TONE_S = 0.14;
+
+function read() {
+  try {
+    return { ...USUAL, ...JSON.parse(localStorage.getItem(KEY)) };
+  } catch {
+    return { ...USUAL };
+  }
+}
+
+export const settings = read();
+
+function apply() {
+  Object.assign(document.documentElement.dataset, { theme: settings.theme, density: settings.density });
+}
+
+function choose(name, value) {
+  settings[name] = value;
+  localStorage.setItem(KEY, JSON.stringify(settings));
+  apply();
+}
+
+apply();
+
+/** Opens the settings. `tell` says what stands against one. */
+export function openSettings(tell) {
+  const choices = Object.entries(CHOICES).map(([name, [text, values]]) => el("label", {}, text,
+    el("select", { onchange: ({ target }) => choose(name, target.value) },
+      Object.entries(values).map(([value, words]) => el("option", { value, selected: settings[name] === value }, words)))));
+  const switches = Object.entries(SWITCHES).map(([name, [text, when]]) => el("label", {}, el("span", {}, text, el("span", { className: "quiet small" }, when)),
+    el("input", { type: "checkbox", checked: settings[name], onchange: async ({ target }) => {
+      if (name === "notify" && target.checked && (await permission()) !== "granted") {
+        target.checked = false;
+        tell("Your browser shows no notifications of the wall: allow them in its settings.", true);
+      }
+      if (name === "sound" && target.checked) ring();
+      choose(name, target.checked);
+    } })));
+  open("Settings", choices, switches);
+}
+
+/** Opens a list of keys: pairs of the keys and what they do. */
+export function openKeys(keys) {
+  open("Keys", el("dl", {}, keys.flatMap(([names, does]) => [el("dt", {}, names.map((name) => el("kbd", {}, name))), el("dd", {}, does)])));
+}
+
+function open(title, ...parts) {
+  const sheet = el("dialog", { className: "sheet", "aria-labelledby": "sheet", onclose: () => sheet.remove() },
+    el("h2", { id: "sheet" }, title), ...parts.flat(),
+    el("div", { className: "choices" }, el("button", { type: "button", className: "first", onclick: () => sheet.close() }, "Done")));
+  document.body.append(sheet);
+  sheet.showModal();
+}
+
+const permission = async () => (globalThis.Notification ? Notification.requestPermission() : "denied");
+
+/** Calls the person for requests that are new. No page's or agent's words are in the notification. */
+export function call(requests) {
+  if (settings.sound) ring();
+  if (!settings.notify || !document.hidden || globalThis.Notification?.permission !== "granted") return;
+  for (const { id, kind, pageId } of requests) {
+    const shown = new Notification(`An agent ${KINDS[kind]}`, { tag: id, icon: "/wall/static/mark.svg" });
+    shown.onclick = () => {
+      focus();
+      location.hash = `#/page/${encodeURIComponent(pageId)}`;
+      shown.close();
+    };
+  }
+}
+
+function ring() {
+  const audio = new AudioContext();
+  TONES_HZ.forEach((frequency, place) => {
+    const [tone, volume] = [new OscillatorNode(audio, { frequency }), new GainNode(audio, { gain: 0.08 })];
+    tone.connect(volume).connect(audio.destination);
+    tone.start(audio.currentTime + place * TONE_S);
+    tone.stop(audio.currentTime + (place + 1) * TONE_S);
+  });
+  setTimeout(() => audio.close(), 1000 * TONE_S * (TONES_HZ.length + 2));
+}
