@@ -16,6 +16,7 @@ SHARED_GATEWAY: Final = "mcp_gateway.sharing"
 # --- paths -------------------------------------------------------------------------------------------------------
 ACTIVITY: Final = "/api/activity"
 ACTIVITY_PICTURES: Final = "/api/activity/pictures"
+AGENTS: Final = "/api/agents"
 MOST_PICTURED: Final = 50
 """The most records whose pictures fit into one reply."""
 ATTACH: Final = "/api/attach"

@@ -1,9 +1,10 @@
 """Starts, ends and inspects the service's process: `up`, `down` and `status`."""
 
 from collections import Counter
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import typer
 
@@ -67,7 +68,7 @@ def down(data_dir: flags.DataDir = None) -> None:
 
 @app.command()
 def status(*, data_dir: flags.DataDir = None, as_json: flags.AsJson = False) -> None:
-    """Whether the service runs, and where. The exit code is 0 when it runs, 3 when not."""
+    """Whether the service runs, where, and who is there. The exit code is 0 when it runs, 3 when not."""
     settings = flags.settings(data_dir)
     running = service_of(settings.data_dir)
     difference = ""
@@ -83,7 +84,7 @@ def status(*, data_dir: flags.DataDir = None, as_json: flags.AsJson = False) -> 
             difference = account.difference
             from browser_service.cli.attach import standing  # noqa: PLC0415 - as in `_detached`
 
-            found |= standing(settings.data_dir)
+            found |= standing(settings.data_dir) | {"agents": _agents(settings.data_dir)}
     if as_json:
         output.say_json(found)
     else:
@@ -92,6 +93,19 @@ def status(*, data_dir: flags.DataDir = None, as_json: flags.AsJson = False) -> 
             output.say(f"Otherwise in {places()}: {difference}. {RESTART}", to_stderr=True)
     if running is None:
         raise typer.Exit(NOT_RUNNING)
+
+
+def _agents(data_dir: Path) -> list[Json]:
+    from browser_service.cli.client import Client, Relayed  # noqa: PLC0415 - only a service that runs has agents
+
+    with suppress(Relayed), Client(data_dir, operator=True) as service:  # an older service has none
+        return cast("list[Json]", service.get(wire.AGENTS)["agents"])  # the service's reply
+    return []
+
+
+def _agent(agent: Json) -> str:
+    pages = "1 page" if agent["pages"] == 1 else f"{agent['pages']} pages"
+    return f"{agent['label']} ({pages}{'' if agent['since'] else ', away'})"
 
 
 def _in_the_foreground(settings: Settings) -> None:
@@ -154,6 +168,8 @@ def _say_status(status: dict[str, object]) -> None:
     output.say(f"  version  {status['version']}")
     output.say(f"  pages    {status['pages']}, {status['parked']} of them parked")
     output.say(f"  browsers {status['browsers']}, with {status['memoryMb']} of {status['memoryLimitMb']} MB")
+    if agents := cast("list[Json]", status.get("agents") or []):  # as `_agents` returned it
+        output.say(f"  agents   {', '.join(map(_agent, agents))}")
     if isinstance(hosts := status.get("hosts"), dict):
         states = ", ".join(f"{count} {state}" for state, count in Counter(hosts.values()).items())
         output.say(f"  hosts    {states}; each by name: browse-together hosts")

@@ -1,5 +1,6 @@
 """Shows agents' requests to people, and answers them: `requests`."""
 
+from textwrap import wrap
 from typing import Annotated, Final, cast
 from urllib.parse import quote
 
@@ -12,16 +13,10 @@ from browser_service.cli.tabs import Linked, Read, Tab, share_found
 from shared import wire
 from shared.model import Json
 from shared.pages import HumanRequestState
+from shared.quoting import legible
 
-_COLUMNS: Final = {
-    "id": False,
-    "kind": False,
-    "site": False,
-    "page": False,
-    "message": True,
-    "asked by": False,
-    "": False,
-}
+_WIDTH: Final = 100
+_INDENT: Final = "    "
 
 app = new_app()
 requests = typer.Typer(no_args_is_help=False, rich_markup_mode=None, help="What agents ask people for.")
@@ -42,10 +37,9 @@ def show(context: typer.Context, *, data_dir: flags.DataDir = None, as_json: fla
     elif not waiting:
         output.say("Nobody asks for anything.")
     else:
-        output.show_rows(_COLUMNS, [[_row(request) for request in waiting]])
-        output.say("Answer with `requests done`, `refuse` or `tab` and its ID, or in your own browser:")
         for request in waiting:
-            output.say(str(request["link"]))
+            _say(request)
+        output.say("Answer with `requests done`, `refuse` or `tab` and its ID, or behind its link.")
 
 
 @requests.command()
@@ -87,10 +81,15 @@ def _resolve(data_dir: str | None, request_id: str, resolution: Json) -> None:
     output.say(f"{request_id}: {result['state']}.")
 
 
-def _row(request: Json) -> tuple[str, ...]:
+def _say(request: Json) -> None:
+    """Print a request: its ID, who asks for what, in which words and where, and its link. Only the link may be longer
+    than 100 characters."""
     state = HumanRequestState.model_validate({key: request[key] for key in request.keys() - {"url", "title", "link"}})
+    who = "A rule of yours" if state.of_rule else ", ".join([state.asked_by, *state.joined_by])
     choices = f" ({' / '.join(state.choices)})" if state.choices else ""
-    page = f"{state.page_id}, {request['url']}"
-    askers = ", ".join([state.asked_by, *state.joined_by])
-    ago = f"{state.asked_ago_ms // 1000} s ago"
-    return state.request_id, state.kind, state.origin, page, state.message + choices, askers, ago
+    head = f"{state.request_id}  {who} asks for {state.what}, {state.asked_ago_ms // 1000} s ago"
+    for text in (head, state.message + choices, f"{state.page_id}, {request['url']}"):
+        is_head = text is head
+        for line in wrap(legible(text), _WIDTH, initial_indent="" if is_head else _INDENT, subsequent_indent=_INDENT):
+            output.say(line, "bold" if is_head else "")
+    output.say(f"{_INDENT}{request['link']}")

@@ -1,18 +1,21 @@
 """The commands. What a command needs is imported only when it runs, so that help is quick."""
 
 import gc
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from importlib import import_module
+from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any, Final, NamedTuple
 
 import typer
-from typer.core import TyperCommand, TyperGroup
+from typer.core import TyperArgument, TyperCommand, TyperGroup
 from typer.main import get_command
 
 from shared.absent import HTTPX_COMMAND, absent
 from shared.wire import VERSION
+
+_VALUES: Final[Mapping[Any, str]] = {int: "N", str: "TEXT", Path: "FILE"}  # Any: what typer reads, mostly a type
 
 
 class Late(TyperCommand):
@@ -32,7 +35,20 @@ class Late(TyperCommand):
 def command_in(module: str, name: str) -> Any:  # Any: as above
     """Return a command of one of our modules."""
     made = get_command(import_module(f"browser_service.cli.{module}").app)
-    return made.commands[name] if isinstance(made, TyperGroup) else made
+    return _worded(made.commands[name] if isinstance(made, TyperGroup) else made)
+
+
+def _worded(command: Any) -> Any:  # Any: as above
+    """Return the command with values named as people name them, and with no line of its help cut."""
+    for parameter in command.params:
+        if isinstance(parameter, TyperArgument):
+            vars(parameter)["display_type_rich"] = lambda ctx: ""  # noqa: ARG005 - "ID" says more than "ID <str>"
+        elif parameter.metavar is None and not parameter.is_flag:
+            parameter.metavar = _VALUES.get(parameter.type_descriptor.annotation)
+    for each in getattr(command, "commands", {}).values():
+        each.short_help = f"{each.help.partition('. ')[0].partition(chr(10) * 2)[0].removesuffix('.')}."
+        _worded(each)
+    return command
 
 
 class Command(NamedTuple):
@@ -40,46 +56,57 @@ class Command(NamedTuple):
     help: str
 
 
-COMMANDS: Final = MappingProxyType(
+GROUPS: Final = MappingProxyType(
     {
-        "setup": Command("browser_setup", "Find a browser that works here, or install one."),
-        "install": Command("install.command", "Set this browser up in a chat client, such as claude-code."),
-        "uninstall": Command("install.command", "Take it away from a chat client, or everything with --data."),
-        "service": Command("service", "Start the service at login."),
-        "up": Command("lifecycle", "Run the service, in the foreground or detached."),
-        "down": Command("lifecycle", "End the service."),
-        "status": Command("lifecycle", "Whether the service runs, and where."),
-        "host": Command("hosts", "Run browsers for a service on another machine, which this host dials."),
-        "hosts": Command("hosts", "The hosts that have dialled in: what each has, and where it dials from."),
-        "mcp": Command("gateway", "Speak MCP on stdin and stdout, as mcp-gateway does: uvx browse-together mcp."),
-        "pages": Command("actions", "The open pages: yours, people's, other agents'."),
-        "run": Command("actions", "Run one action, such as `run goto --url https://example.com`."),
-        "save": Command("actions", "Save a file that a call made, by its artifactId."),
-        "show": Command("wall", "Watch all pages live, and take them in hand, in your own browser."),
-        "tabs": Command("tabs", "The tabs of your own browser that is attached to, and which are shared."),
-        "share": Command("tabs", "Share a tab of your own browser with agents."),
-        "unshare": Command("tabs", "Take a tab back from agents."),
-        "extension": Command("extension", "Show agents in your browser's tab strip, and share tabs by dragging them."),
-        "activity": Command("activity", "Who did what: the record of all clients' actions."),
-        "replay": Command("replay", "Make one HTML file of what was done, with pictures, to play and to keep."),
-        "flow": Command("flows", "Flows: save what was done, and do it again, once or for each row of a table."),
-        "forget": Command("activity", "Remove what is kept of a client."),
-        "requests": Command("requests", "What agents ask people for: see it, and answer."),
-        "login": Command("logins", "Sign in yourself, in an ordinary window of the shared browser."),
-        "check-login": Command("logins", "Whether sites still know you; if not, ask you to sign in."),
-        "import": Command("logins", "Bring logins from another browser."),
-        "attach": Command(
-            "attach", "Let agents work in your own running browser; your tabs stay yours until you share one."
-        ),
-        "detach": Command("attach", "Take your browser back from agents."),
-        "secret": Command("named_secrets", "Keep secrets that agents type by name, without knowing them."),
-        "config": Command("config", "The settings that hold for every start: show, set, edit."),
-        "doctor": Command("upkeep", "Check what the service needs, and say what to do."),
-        "logs": Command("upkeep", "Show the log of a detached service."),
-        "token": Command("tokens", "Tokens: print one, or make, list and take back those with a name and limits."),
-        "revoke": Command("activity", "Refuse a token, or a client whichever token it has."),
+        "Start": {
+            "setup": Command("browser_setup", "Find a browser that works here, or install one."),
+            "install": Command("install.command", "Set this browser up in a chat client, such as claude-code."),
+            "uninstall": Command("install.command", "Take it from a chat client, or everything with --data."),
+            "up": Command("lifecycle", "Run the service, in the foreground or detached."),
+            "down": Command("lifecycle", "End the service."),
+            "status": Command("lifecycle", "Whether the service runs, where, and who is there."),
+            "service": Command("service", "Start the service at login."),
+            "mcp": Command("gateway", "Speak MCP on stdin and stdout, as mcp-gateway does."),
+        },
+        "Pages": {
+            "pages": Command("actions", "The open pages: yours, people's, other agents'."),
+            "run": Command("actions", "Run one action: `run goto --url https://example.com`."),
+            "save": Command("actions", "Save a file that a call made, by its artifactId."),
+            "flow": Command("flows", "Save what was done, and do it again, also for each row."),
+        },
+        "People": {
+            "show": Command("wall", "Watch all pages live in your browser, and take them over."),
+            "requests": Command("requests", "What agents ask people for: see it, and answer."),
+            "activity": Command("activity", "Who did what: the record of all clients' actions."),
+            "replay": Command("replay", "Make one HTML file of what was done, with pictures."),
+            "attach": Command("attach", "Let agents work in tabs of your own browser that you share."),
+            "detach": Command("attach", "Take your browser back from agents."),
+            "tabs": Command("tabs", "The tabs of your own browser, and which are shared."),
+            "share": Command("tabs", "Share a tab of your own browser with agents."),
+            "unshare": Command("tabs", "Take a tab back from agents."),
+            "extension": Command("extension", "Show agents in your tab strip; share tabs by dragging."),
+        },
+        "Logins": {
+            "login": Command("logins", "Sign in yourself, in an ordinary window of the browser."),
+            "check-login": Command("logins", "Whether sites still know you; if not, ask you to sign in."),
+            "import": Command("logins", "Bring logins from another browser."),
+            "secret": Command("named_secrets", "Keep secrets that agents type by name, unseen."),
+        },
+        "Settings": {
+            "config": Command("config", "The settings for every start: show, set, edit."),
+            "token": Command("tokens", "Tokens: print one, or make, list and take back named ones."),
+            "revoke": Command("activity", "Refuse a token, or a client whichever token it has."),
+        },
+        "Upkeep": {
+            "doctor": Command("upkeep", "Check what the service needs, and say what to do."),
+            "logs": Command("upkeep", "Show the log of a detached service."),
+            "forget": Command("activity", "Remove what is kept of a client."),
+            "host": Command("hosts", "Run browsers for a service on another machine."),
+            "hosts": Command("hosts", "The hosts that have dialled in: what each has."),
+        },
     }
 )
+COMMANDS: Final = MappingProxyType({name: each for group in GROUPS.values() for name, each in group.items()})
 
 
 class Root(TyperGroup):
@@ -89,6 +116,13 @@ class Root(TyperGroup):
         super().__init__(**attributes)
         for name, (module, text) in COMMANDS.items():
             self.add_command(Late(name, text, partial(command_in, module, name)))
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 # Any: typer's own classes
+        """Write the commands in groups, with their names in one column."""
+        width = max(map(len, COMMANDS))
+        for title, commands in GROUPS.items():
+            with formatter.section(title):
+                formatter.write_dl([(name.ljust(width), each.help) for name, each in commands.items()])
 
     def invoke(self, ctx: Any) -> Any:  # Any: typer's own class
         try:

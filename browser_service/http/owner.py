@@ -89,6 +89,14 @@ def _membership(request: Request, caller: Identity) -> "Membership":
     return fleet.membership
 
 
+@router.get(wire.AGENTS, include_in_schema=False)
+async def list_agents(request: Request, caller: Caller) -> Response:
+    """List the agents that are there or hold a page."""
+    if not caller.operator:
+        raise Forbidden("Agents are listed to the account's owner.", hint="browse-together status")
+    return done(request, {"agents": [*services(request).wall.agents()]})
+
+
 @router.get(wire.ACTIVITY_PICTURES, include_in_schema=False)
 async def get_pictures(request: Request, caller: Caller) -> Response:
     """Return thumbnails to the account's own command line. Agents read pages, and do not see others' pictures."""

@@ -121,8 +121,8 @@ def replace(path: Path, reason: sqlite3.Error) -> tuple[sqlite3.Connection, Dama
 
 
 def check(db: sqlite3.Connection) -> None:
-    """Raise sqlite3.DatabaseError if the file is not sound. 20 MB take 0.1 s, so the pictures, which are most of it, are
-    left out: damage to them shows when they are read."""
+    """Raise sqlite3.DatabaseError if the file is not sound. 20 MB take 0.1 s, so the pictures are left out, which are
+    most of it: damage to them shows when they are read."""
     tables = [row[0] for row in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
     for table in (each for each in tables if each != _UNCHECKED_TABLE):
         result = db.execute(f"PRAGMA quick_check({table})").fetchone()[0]

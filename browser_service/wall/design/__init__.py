@@ -1,4 +1,4 @@
-"""Shows each part of the wall in each state, light and dark, on one page for who works on it. Served in development alone."""
+"""Shows each part of the wall in each state, light and dark, for who works on it: in development alone."""
 
 from pathlib import Path
 from typing import Final
