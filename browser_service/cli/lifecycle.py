@@ -15,7 +15,7 @@ from browser_service.settings import Settings
 from client import config_file, instance
 from shared import wire
 from shared.absent import CRYPTOGRAPHY, RICH, absent
-from shared.errors import ServiceUnavailable
+from shared.errors import Relayed, ServiceUnavailable
 from shared.model import Json
 from shared.wire import LOG_FILE
 
@@ -96,7 +96,7 @@ def status(*, data_dir: flags.DataDir = None, as_json: flags.AsJson = False) -> 
 
 
 def _agents(data_dir: Path) -> list[Json]:
-    from browser_service.cli.client import Client, Relayed  # noqa: PLC0415 - only a service that runs has agents
+    from browser_service.cli.client import Client  # noqa: PLC0415 - only a service that runs has agents
 
     with suppress(Relayed), Client(data_dir, operator=True) as service:  # an older service has none
         return cast("list[Json]", service.get(wire.AGENTS)["agents"])  # the service's reply

@@ -51,9 +51,8 @@ def readme() -> Iterator[str]:
         yield f"README.md: it does not lead to {name}"
     if f"> {FIRST_PROMPT}\n" not in text:
         yield f"README.md: the first prompt is not that of install: {FIRST_PROMPT}"
-    for name in pages ^ {
-        f"docs/{file}" for entry in yaml.safe_load(page("mkdocs.yml"))["nav"] for file in entry.values()
-    }:
+    groups = [group for entry in yaml.safe_load(page("mkdocs.yml"))["nav"] for group in entry.values()]
+    for name in pages ^ {f"docs/{file}" for group in groups for each in group for file in each.values()}:
         yield f"mkdocs.yml: {name} is listed, or missing, by mistake"
 
 
