@@ -197,13 +197,13 @@ def settings_for(data_dir: Path, **changes: AnyJson) -> Settings:
         "timeline": "watched",  # pictures of all that tests do would take longer than the tests
         "executable_path": browsers.executable(),
     }
-    ours: dict[str, Any] = {**usual, **changes}  # Any: as there
+    ours: dict[str, Any] = {"app_env": "test", **usual, **changes}  # Any: as there
     tuned = {field.name: ours.pop(field.name) for field in fields(Tuning) if field.name in ours}
 
     class Tuned(Settings):
         tuning: ClassVar[Tuning] = Tuning(**tuned)
 
-    return Tuned(data_dir=data_dir, port=8888, app_env="test", log_level="error", **ours)
+    return Tuned(data_dir=data_dir, port=8888, log_level="error", **ours)
 
 
 @asynccontextmanager

@@ -41,7 +41,7 @@ export class PageView {
       el("header", { className: "head" },
         el("a", { className: "button plain back", href: "#/", "aria-label": "Back to the wall" }, "←"),
         el("div", { className: "names" }, this.#title,
-          el("p", { className: "whose" }, this.#owner, this.#facts, this.#url)),
+          el("div", { className: "under" }, el("p", { className: "whose" }, this.#owner, this.#facts), this.#url)),
         this.#toolbar()),
       el("div", { className: "stage" },
         this.#hold, this.asks.element, this.picture.element, this.#line),

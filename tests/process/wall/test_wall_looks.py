@@ -1,0 +1,80 @@
+"""Tests how the wall is laid out, what a person chooses for it, and that all of it goes by keyboard."""
+
+import re
+
+import pytest
+from playwright.async_api import Browser, Page, expect
+
+from tests.process.wall.test_wall import browser, claude, running, visit, window
+from tests.support.service import Agent, RunningService
+from tests.support.site import Site
+
+__all__ = ["browser", "claude", "running", "window"]
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_what_waits_for_a_person_is_first_and_the_others_stay_where_they_came(
+    window: Page, claude: Agent, site: Site
+) -> None:
+    for name in ("another", "a-third"):
+        await claude.call("goto", pageId=name, url=site.page(f"/{name}", f"<title>{name}</title>"))
+    tiles = window.locator(".agents .tile .title")
+    await expect(tiles).to_have_text(["/shop", "another", "a-third"])
+    asked = await claude.call("request_human", pageId="a-third", kind="other", message="Look.", timeout=1)
+    await expect(tiles).to_have_text(["a-third", "/shop", "another"])
+    await tiles.first.focus()
+    await window.keyboard.press("ArrowRight")
+    await expect(tiles.nth(1)).to_be_focused()
+    await claude.call("request_human", pageId="a-third", requestId=asked["requestId"], withdraw=True)
+    await expect(tiles).to_have_text(["/shop", "another", "a-third"])
+    for name in ("another", "a-third"):
+        await claude.call("close_page", pageId=name)
+
+
+async def test_a_tile_goes_near_what_was_acted_on_and_says_when(window: Page, claude: Agent, site: Site) -> None:
+    far = "<style>body{margin:0}</style><button style='position:absolute;left:1000px;top:600px'>Buy</button>"
+    await claude.call("goto", pageId="shop", url=site.page("/far", far))
+    tile = window.get_by_role("listitem").filter(has_text="Claude")
+    await expect(tile.locator(".picture")).to_have_attribute("data-state", "live")
+    await claude.call("click", pageId="shop", selector="button")
+    await expect(tile.locator(".picture")).to_have_attribute("style", re.compile(r"--zoom: (1\.[1-9]|2)"))
+    paper, picture = await tile.locator(".paper").bounding_box(), await tile.locator(".picture").bounding_box()
+    assert paper is not None
+    assert picture is not None
+    assert paper["x"] + paper["width"] == pytest.approx(picture["x"] + picture["width"], abs=2), "nothing is blank"
+    await expect(tile.locator(".acted")).to_have_text(re.compile("now| ago"))
+
+
+async def test_settings_are_kept_and_keys_are_told_and_turned_off(window: Page) -> None:
+    await window.keyboard.press("?")
+    await expect(window.get_by_role("dialog", name="Keys")).to_contain_text("Find a page")
+    await window.keyboard.press("Escape")
+    await window.keyboard.press(",")
+    settings = window.get_by_role("dialog", name="Settings")
+    await settings.get_by_label("Colours").select_option("Dark")
+    await settings.get_by_label("Single keys").uncheck()
+    await settings.get_by_role("button", name="Done").click()
+    ground = "getComputedStyle(document.body).backgroundColor"
+    assert await window.evaluate(ground) == "rgb(14, 16, 19)"
+    await window.reload()
+    await expect(window.get_by_role("link", name="/shop")).to_be_visible()
+    assert await window.evaluate(ground) == "rgb(14, 16, 19)"
+    await window.keyboard.press("?")
+    await expect(window.get_by_role("dialog")).to_have_count(0)
+
+
+async def test_on_a_phone_the_first_page_is_above_the_fold_and_the_search_behind_an_icon(
+    browser: Browser, running: RunningService, claude: Agent
+) -> None:
+    phone = await visit(browser, running, viewport={"width": 390, "height": 844}, is_mobile=True, has_touch=True)
+    tile = phone.get_by_role("listitem").filter(has_text="Claude")
+    box = await tile.bounding_box()
+    assert box is not None
+    assert box["y"] + box["height"] < 844
+    await expect(phone.get_by_role("searchbox")).to_be_hidden()
+    await phone.get_by_role("button", name="Find", exact=True).tap()
+    await expect(phone.get_by_role("searchbox")).to_be_focused()
+    assert await phone.evaluate("document.documentElement.scrollWidth") == 390
+    await claude.call("snapshot", pageId="shop")
+    await phone.context.close()
