@@ -42,8 +42,10 @@ def robin(running: Terminal, site: Site) -> Iterator[Robin]:
 
 def test_a_request_is_listed_and_its_page_worked_in_and_given_back(running: Terminal, robin: Robin, site: Site) -> None:
     assert running.succeed("requests").out == "Nobody asks for anything.\n"
+    assert "agents   Robin (1 page, away)" in running.succeed("status").out
     request_id = robin.asks(kind="login", message="Sign in,\nplease.")
     listed = running.succeed("requests").out
+    assert all(len(line) <= 100 or line.strip().startswith("http") for line in listed.splitlines())
     for part in (request_id, "login", site.url(""), f"robin, {site.url('/form')}", "Sign in, please.", "Robin"):
         assert part in listed
     assert "the-id-of-robin" not in listed

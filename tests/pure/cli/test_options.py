@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from browser_service.cli import flags, lifecycle, secrets, upkeep
 from browser_service.cli.actions import command_of
-from browser_service.cli.root import COMMANDS
+from browser_service.cli.root import COMMANDS, GROUPS, app
 from browser_service.settings import Settings
 from shared import catalogue
 from shared.actions.base import Action
@@ -88,6 +88,16 @@ def test_every_command_of_the_list_is_there() -> None:
         app = __import__(f"browser_service.cli.{command.module}", fromlist=["app"]).app
         commands = {made.name or made.callback.__name__ for made in app.registered_commands}
         assert name in commands | {group.name for group in app.registered_groups}
+
+
+def test_the_help_is_in_groups_and_cuts_no_line_and_names_values_as_people_do() -> None:
+    whole = CliRunner().invoke(app, ["--help"], env={"COLUMNS": "80"}).output
+    assert [*re.findall(r"^(\w+):$", whole, re.MULTILINE)][1:] == [*GROUPS]
+    for name in COMMANDS.keys() - {"run", "mcp"}:
+        shown = CliRunner().invoke(app, [name, "--help"], env={"COLUMNS": "80"}).output
+        lines = [line for line in shown.splitlines() if not line.startswith("Usage")]
+        assert not re.search(r"<(str|int|path|.* range)>", shown), shown
+        assert not [line for line in lines if line.endswith("...")], shown
 
 
 BODIES: list[tuple[str, list[str], dict[str, JsonValue]]] = [
