@@ -94,7 +94,7 @@ async def list_agents(request: Request, caller: Caller) -> Response:
     """List the agents that are there or hold a page."""
     if not caller.operator:
         raise Forbidden("Agents are listed to the account's owner.", hint="browse-together status")
-    return done(request, {"agents": [*services(request).wall.agents()]})
+    return done(request, {"agents": [*services(request).wall.state(caller).agents]})
 
 
 @router.get(wire.ACTIVITY_PICTURES, include_in_schema=False)

@@ -189,10 +189,6 @@ class Wall:
         more: Json = {"message": question.message, "choices": [*question.choices], "ofRule": question.of_rule}
         return {**shown, **more, "origin": origin_of(page.url) or "", "url": safe_url(page.url), "mayAnswer": True}
 
-    def agents(self) -> list[Json]:
-        """List the agents as the account's own person sees them."""
-        return self._agents(self.directory.pages())
-
     def _agents(self, pages: list[PageState]) -> list[Json]:
         """List the agents that are present or hold a page, each with the name by which a page can be handed to it."""
         held: dict[str, list[str]] = {}
