@@ -92,7 +92,7 @@ export const VERBS = {
   wait_for_navigation: "waits for a page",
   wait_for_request: "waits for a request",
   wait_for_response: "waits for an answer",
-  wait_for_selector: "waits for",
+  wait_for_selector: "waits for an element",
   wait_for_url: "waits for the address",
 };
 

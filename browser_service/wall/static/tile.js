@@ -4,6 +4,9 @@ import { el, paint, write } from "./dom.js";
 import { Picture } from "./picture.js";
 import { HOLDS, clock, host, owner, since } from "./words.js";
 
+/** Returns the letter that stands for a site; for one without a name, that of the page's title. */
+const initial = (site, title) => [...(/^[\d[]/.test(site) ? title ?? "" : site.replace(/^www\./, ""))][0]?.toUpperCase() ?? "";
+
 export class Tile {
   #owner = el("span", { className: "owner cut", dir: "auto" });
   #acted = el("span", { className: "acted quiet" });
@@ -37,7 +40,7 @@ export class Tile {
     this.element.classList.toggle("asks", this.waits);
     const place = page.locked ? "" : host(page.url);
     write(this.#owner, owner(page));
-    write(this.#site, [...place.replace(/^www\./, "")][0]?.toUpperCase() ?? "");
+    write(this.#site, initial(place, page.title));
     this.#site.hidden = !place;
     write(this.#title, page.locked ? page.id : page.title || page.id);
     write(this.#place, page.locked ? "A private page" : [page.id, place].filter(Boolean).join(" · "));

@@ -20,14 +20,14 @@ async def test_what_waits_for_a_person_is_first_and_the_others_stay_where_they_c
     for name in ("another", "a-third"):
         await claude.call("goto", pageId=name, url=site.page(f"/{name}", f"<title>{name}</title>"))
     tiles = window.locator(".agents .tile .title")
-    await expect(tiles).to_have_text(["/shop", "another", "a-third"])
+    await expect(tiles).to_have_text(["/shop", "/another", "/a-third"])
     asked = await claude.call("request_human", pageId="a-third", kind="other", message="Look.", timeout=1)
-    await expect(tiles).to_have_text(["a-third", "/shop", "another"])
+    await expect(tiles).to_have_text(["/a-third", "/shop", "/another"])
     await tiles.first.focus()
     await window.keyboard.press("ArrowRight")
     await expect(tiles.nth(1)).to_be_focused()
     await claude.call("request_human", pageId="a-third", requestId=asked["requestId"], withdraw=True)
-    await expect(tiles).to_have_text(["/shop", "another", "a-third"])
+    await expect(tiles).to_have_text(["/shop", "/another", "/a-third"])
     for name in ("another", "a-third"):
         await claude.call("close_page", pageId=name)
 
