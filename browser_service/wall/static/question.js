@@ -25,5 +25,5 @@ export function question({ kind, askedBy, ofRule, joinedBy, origin, message, cho
     send("done", answer());
   } }, field, done, decline);
   return [el("div", { className: "asks" }, el("p", { className: "small" }, who), message && el("p", { className: "message" }, message),
-    ASIDE[kind] && el("p", { className: "small quiet" }, ASIDE[kind])), picker, form];
+    ASIDE[kind] && el("p", { className: "small quiet" }, ASIDE[kind])), ...(picker ? [picker] : []), form];
 }

@@ -39,13 +39,13 @@ export { OUTCOMES, outcome, verb };
 /** Says what a recorded act did. */
 export const deed = ({ action, arguments: given }) => verb(action, given?.fields?.length);
 
-const HANDLE = /^~[0-9a-f]{12}$/; // of an agent, which says nothing to people
+const UNSAID = /^~[0-9a-f]{12}$|^\(\d+ characters?\)$/; // the handle of an agent, or the length of what is not on record
 /** Returns what an act was aimed at, in words. Of a person's typing there is nothing to say. */
 export function aim({ action, arguments: given = {} }) {
   const { timeout, stop, ...rest } = given;
   if (action === "mouse") return [rest.do, rest.x !== undefined && `at ${Math.round(rest.x)}, ${Math.round(rest.y)}`].filter(Boolean).join(" ");
   if (rest.selector === ":focus") return (rest.files ?? []).map(({ name }) => name).join(", ");
-  const says = (value) => typeof value === "number" || (typeof value === "string" && !HANDLE.test(value));
+  const says = (value) => typeof value === "number" || (typeof value === "string" && !UNSAID.test(value));
   return Object.values(rest).filter(says).join(" · ");
 }
 

@@ -47,6 +47,7 @@ async def test_a_tile_goes_near_what_was_acted_on_and_says_when(window: Page, cl
 
 
 async def test_settings_are_kept_and_keys_are_told_and_turned_off(window: Page) -> None:
+    await expect(window.get_by_role("link", name="/shop")).to_be_visible()
     await window.keyboard.press("?")
     await expect(window.get_by_role("dialog", name="Keys")).to_contain_text("Find a page")
     await window.keyboard.press("Escape")
