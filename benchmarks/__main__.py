@@ -8,13 +8,14 @@ import signal
 import sys
 import time
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Final
 
 from playwright.async_api import Error as PlaywrightError
 from rich.console import Console
 from rich.markup import escape
 
-from benchmarks import calls, hosts, neighbours, recovery, soak, startup, tasks, throughput
+from benchmarks import calls, flows, hosts, neighbours, recovery, soak, startup, tasks, throughput
 from benchmarks.figures import Report, Skipped, table, today
 from benchmarks.processes import Failed
 from shared.errors import BrowseError
@@ -28,6 +29,7 @@ BENCHMARKS: Final[dict[str, Callable[..., Awaitable[Report]]]] = {
 }
 ONLY_WHEN_NAMED: Final[dict[str, Callable[..., Awaitable[Report]]]] = {
     "first_page": startup.first_page,
+    "flows": flows.run,
     "hosts": hosts.run,
     "neighbours": neighbours.run,
     "soak": soak.run,
@@ -36,7 +38,7 @@ ONLY_WHEN_NAMED: Final[dict[str, Callable[..., Awaitable[Report]]]] = {
 """These benchmarks take long."""
 _LONGEST_S: Final = 120
 _LONGEST_WHEN_NAMED_S: Final = 1_500
-_ALL: Final = {**BENCHMARKS, **ONLY_WHEN_NAMED}
+_ALL: Final[dict[str, Callable[..., Awaitable[Report]]]] = {**BENCHMARKS, **ONLY_WHEN_NAMED}
 
 console = Console(width=110, highlight=False)
 
@@ -46,6 +48,7 @@ def main() -> int:
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that started processes are stopped
     asked = _arguments()
     load_before, began = _load(), time.perf_counter()
+    _ALL["flows"] = partial(flows.run, apps=asked.apps)
     reports = [asyncio.run(_report(name, quick=asked.quick)) for name in asked.names or BENCHMARKS]
     for report in reports:
         for note in report.notes:
@@ -61,6 +64,7 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(_ALL))
     parser.add_argument("--quick", action="store_true", help="fewer rounds: do they run at all, and roughly where")
+    parser.add_argument("--apps", default="", metavar="DIR", help="flows: a virtual environment for each application")
     asked = parser.parse_args()
     if unknown := set(asked.names) - _ALL.keys():
         parser.error(f"no such benchmark: {', '.join(sorted(unknown))}; there are {', '.join(_ALL)}")

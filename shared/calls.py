@@ -160,6 +160,8 @@ class Outcome(Model):
         default={}, description="How the elements that it named are found again, the most lasting selector first."
     )
     came: list[str] = Field(default=[], description="What appeared by it: messages and dialogs of the page.")
+    popups: list[str] = Field(default=[], description="The windows that it opened.")
+    answered: bool = Field(default=False, description="It caused dialogs, and they were answered before its end.")
     waited_ms: int | None = Field(default=None, description="How long it waited for its turn; none if it took none.")
     as_of: AsOf | None = Field(default=None, description="When its host gave it; none if no host did.")
 
@@ -245,6 +247,9 @@ class ActivityRecord(Model):
     via: str | None = Field(default=None, description="The step of a flow that it was.")
     targets: dict[str, list[str]] | None = Field(default=None, description="For flows: how its elements are found.")
     came: list[str] | None = Field(default=None, description="For flows: what appeared by it.")
+    popups: list[str] | None = Field(default=None, description="For flows: the windows that it opened.")
+    answered: bool | None = Field(default=None, description="For flows: its dialogs were answered before its end.")
+    done: int | None = Field(default=None, description="For flows: how many of its parts were done before it failed.")
     outcome: str = Field(description="ok, or the code of the error.")
     duration_ms: int
     call_id: str

@@ -13,6 +13,7 @@ from shared.model import Json
 
 VERSION: Final = 1
 MOST_STEPS: Final = 200
+MOST_SELECTORS: Final = 20
 BEGUN: Final = "its effects begin"
 """What the record says when a run comes to the first step that sends something to the site."""
 MAIN: Final = "main"
@@ -71,11 +72,19 @@ class Step(_Part):
     action: str = Field(max_length=60)
     page: str = Field(default=MAIN, max_length=60, description="Which of the flow's pages, if it has several.")
     output: str | None = Field(default=None, max_length=60, description="The name of what it reads, in the result.")
+    opens: list[str] = Field(default=[], max_length=20, description="What the flow calls the windows that it opens.")
     expect: Expected | None = None
 
     @property
     def arguments(self) -> Json:
         return self.__pydantic_extra__
+
+    @model_validator(mode="after")
+    def _has_few_selectors(self) -> Self:
+        for place, each in selectors_of(self.arguments).items():
+            if len(each) > MOST_SELECTORS:
+                raise ValueError(f"{place} has {len(each)} selectors, and an element at most {MOST_SELECTORS}")
+        return self
 
 
 class Flow(_Part):
@@ -134,6 +143,17 @@ def placeholders(value: JsonValue) -> Iterator[str]:
     elif isinstance(value, list | dict):
         for each in value.values() if isinstance(value, dict) else value:
             yield from placeholders(each)
+
+
+def selectors_of(value: JsonValue, key: str = "", path: str = "") -> dict[str, list[str]]:
+    """Return the selectors of each element that arguments name, by its place in them, such as `fields.0.selector`."""
+    if isinstance(value, list) and key in SELECTORS:
+        return {path: [str(each) for each in value]}
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    found: dict[str, list[str]] = {}
+    for name, each in inner:
+        found |= selectors_of(each, str(name), f"{path}.{name}" if path else str(name))
+    return found
 
 
 def filled(value: JsonValue, values: Json, key: str = "") -> JsonValue:

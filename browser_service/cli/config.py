@@ -1,12 +1,7 @@
 """Shows and changes the settings for every start (`config`), and keeps what else the file says."""
 
 import json
-import os
-import shlex
-import shutil
-import subprocess
 import sys
-import tempfile
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
@@ -19,13 +14,14 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 from browser_service.cli import files, flags, output, setting_values
+from browser_service.cli.editor import edited
 from browser_service.cli.options import new_app
 from browser_service.cli.setting_values import CLASSES, field_of
 from client import config_file, config_place
 from client.config_file import SAID_AT_START, WrongFile, as_variables, explain, parsed, setting_name, text_of
 from client.config_place import path
 from shared import toolsets
-from shared.errors import ServiceUnavailable, ValidationFailed
+from shared.errors import ValidationFailed
 
 Value = bool | int | str | list[str]
 _HEAD: Final = "# Settings of browse-together; `browse-together config show` lists all.\n"
@@ -123,7 +119,6 @@ def _absolute(text: str) -> str:
 
 
 _COLUMNS: Final = {"setting": False, "value": True, "from": True}
-_EDITORS: Final = ("sensible-editor", "nano", "vim", "vi", "notepad")
 _RESTART: Final = (
     "A service that runs keeps what it has: browse-together status shows it, down and up --detach renew it."
 )
@@ -207,15 +202,15 @@ def edit() -> None:
     if goes_on:
         output.say(f"This goes on with {aside}, which was kept.")
     text = config_file.text_of(aside) if goes_on else before or template()
-    edited = _edited(text, file)
-    if edited == text and not goes_on:
+    changed = edited(text, file)
+    if changed == text and not goes_on:
         output.say("Nothing was changed.")
         return
-    if wrong := problems(edited):
-        write(edited, to=aside)
+    if wrong := problems(changed):
+        write(changed, to=aside)
         held = f"{file} is as it was" if file.exists() else f"{file} was not made"
         _stop([*(line.replace(str(file), str(aside)) for line in wrong), f"{held}; your version is kept in {aside}."])
-    write(edited)
+    write(changed)
     aside.unlink(missing_ok=True)
     output.say(f"{file} is written.")
     output.say(_RESTART)
@@ -241,23 +236,6 @@ def _known(typed: str) -> str:
 
 def _ask(name: str) -> str:
     return str(typer.prompt(name, hide_input=True)) if sys.stdin.isatty() else sys.stdin.readline().rstrip("\n")
-
-
-def _edited(text: str, file: Path) -> str:
-    """Return the text as edited by a person. Raises ServiceUnavailable if no editor can be started."""
-    editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or next(filter(shutil.which, _EDITORS), "vi")
-    with tempfile.TemporaryDirectory(prefix="browse-together-") as folder:
-        copy = Path(folder, file.name)
-        copy.write_text(text, encoding="utf-8", newline="")
-        try:
-            code = subprocess.call([*shlex.split(editor), str(copy)])
-        except OSError as error:
-            raise ServiceUnavailable(
-                f"The editor {editor!r} cannot be started: {error}.", hint=f"Set EDITOR, or edit {file} yourself."
-            ) from None
-        if code:
-            raise ServiceUnavailable(f"The editor {editor!r} ended with exit code {code}; nothing was changed.")
-        return config_file.text_of(copy)
 
 
 def _say_done(names: Iterable[str], what: str) -> None:

@@ -1,9 +1,5 @@
 """Saves, shows, edits, runs and exports flows: `flow`."""
 
-import os
-import shlex
-import subprocess
-import tomllib
 from collections import Counter
 from functools import partial
 from pathlib import Path
@@ -14,11 +10,12 @@ import typer
 from browser_service.cli import flags, output
 from browser_service.cli.actions import perform
 from browser_service.cli.client import Client
+from browser_service.cli.editor import edited
 from browser_service.cli.flow_table import Entry, Report, TableRun, rows_of
 from browser_service.cli.options import new_app
 from browser_service.flows import export as exports
-from browser_service.flows.files import FlowFiles
-from shared import flows
+from browser_service.flows.files import FlowFiles, file_schema
+from client import config_file
 from shared.errors import ValidationFailed
 from shared.model import Json
 
@@ -73,24 +70,31 @@ def list_(*, data_dir: flags.DataDir = None, as_json: flags.AsJson = False) -> N
 @flow.command()
 def show(name: Name, *, data_dir: flags.DataDir = None) -> None:
     """A flow's file."""
-    files = _files(data_dir)
-    files.load(name)
-    output.say(files.path(name).read_text(encoding="utf-8"))
+    output.say(config_file.text_of(_files(data_dir).existing(name)))
 
 
 @flow.command()
 def edit(name: Name, *, data_dir: flags.DataDir = None) -> None:
-    """Change a flow in your editor ($EDITOR). It is put in place once it is right."""
+    """Change a flow in your editor ($VISUAL, $EDITOR). A version with mistakes does not take its place, and is kept."""
     files = _files(data_dir)
-    path = files.path(files.load(name).name)
-    draft = path.with_suffix(".toml.edited")
-    draft.write_bytes(path.read_bytes())
-    subprocess.run([*shlex.split(os.environ.get("EDITOR", "vi")), str(draft)], check=True)
+    path = files.existing(name)
+    aside, before = config_file.broken(path), config_file.text_of(path)
+    goes_on = aside.exists()
+    if goes_on:
+        since = f", and {path.name} was changed since" if path.stat().st_mtime > aside.stat().st_mtime else ""
+        output.say(f"This goes on with {aside}, which was kept{since}. Delete it to begin with {path.name}.")
+    text = edited(config_file.text_of(aside) if goes_on else before, path)
+    files.put(text, aside)
     try:
-        flows.parse(tomllib.loads(draft.read_text(encoding="utf-8")), draft.name)
-    except (ValidationFailed, tomllib.TOMLDecodeError) as error:
-        raise ValidationFailed(f"{error}", hint=f"What you wrote is in {draft}; {path.name} is as it was.") from None
-    draft.replace(path)
+        files.parsed(text, name)
+        problem = "" if config_file.text_of(path) == before else f"{path.name} was changed while you edited it."
+    except ValidationFailed as error:
+        problem = error.message
+    if problem:
+        raise ValidationFailed(
+            problem, hint=f"{path.name} is as it was. What you wrote is in {aside}: flow edit {name} goes on with it."
+        )
+    aside.replace(path)
     output.say(str(path))
 
 
@@ -98,13 +102,18 @@ def edit(name: Name, *, data_dir: flags.DataDir = None) -> None:
 def export_(
     name: Name,
     *,
-    pytest: Annotated[bool, typer.Option("--pytest", help="As a test.")] = False,
-    python: Annotated[bool, typer.Option("--python", help="As a program, which is the default.")] = True,
+    pytest: Annotated[bool, typer.Option("--pytest/--python", help="As a test, or as a program.")] = False,
     data_dir: flags.DataDir = None,
 ) -> None:
     """Print a flow as plain Playwright, which needs no service: as a program, or as a test."""
     loaded = _files(data_dir).load(name)
-    output.say(exports.as_pytest(loaded) if pytest or not python else exports.as_python(loaded))
+    output.say(exports.as_pytest(loaded) if pytest else exports.as_python(loaded))
+
+
+@flow.command()
+def schema() -> None:
+    """Print the JSON Schema of a flow's file, for editors and checks."""
+    output.say_json(file_schema())
 
 
 @flow.command()

@@ -5,6 +5,7 @@ import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from datetime import datetime
+from operator import attrgetter
 from typing import Final, cast
 
 from browser_service.flows import saving
@@ -17,11 +18,13 @@ from shared.actions.activity import GetActivity
 from shared.actions.flows import ListFlows, MendFlow, RunFlow, SaveFlow
 from shared.calls import ActivityRecord
 from shared.errors import Cancelled, FlowStopped, Forbidden, StateNotFound, ValidationFailed, field_details
-from shared.flows import MAIN, SELECTORS, VERSION, Flow, Step, parse
+from shared.flows import MAIN, SELECTORS, VERSION, Flow, Step, parse, selectors_of
 from shared.model import Json
 from shared.next_calls import next_call
+from shared.timestamps import iso
 
 _MOST_RECORDS: Final = 1_000
+_MOST_PAGES: Final = 20
 
 
 @dataclass(frozen=True)
@@ -50,7 +53,10 @@ class FlowDesk:
                 hint='Take another name, or overwrite it if it is yours: "replace": true.',
                 details=field_details("name"),
             )
-        made = await asyncio.to_thread(saving.draft, await self._records(caller, asked))
+        records = await self._records(caller, asked)
+        made = await asyncio.to_thread(saving.draft, records)
+        if records[0].time < (since := iso(self.activity.reads_since)):
+            made.left_out.append(f"what was read before {since}, because reads from before are not remembered")
         if unknown := asked.values.keys() - made.parameters.keys():
             raise ValidationFailed(
                 f"values.{min(unknown)}: no step has such a parameter.",
@@ -73,13 +79,25 @@ class FlowDesk:
         return _saved(flow, str(path), made.left_out)
 
     async def _records(self, caller: Identity, asked: SaveFlow) -> list[ActivityRecord]:
+        """Return the records of the stretch, oldest first: of a page also those of the windows that it opened."""
         query: Json = {"since": asked.since}
         query |= {"until": asked.until} if asked.until else {}
-        query |= {"pageId": asked.page_id} if asked.page_id else {}
         query |= {} if caller.operator else {"client": "me"}
-        search = row_filter(GetActivity.model_validate(query), caller.client_id, datetime.now().astimezone())
-        records = await self.activity.stretch(search, caller.client_id, _MOST_RECORDS, all_rows=caller.operator)
-        records = [each for each in records if not each.via]
+        now, pages, records = datetime.now().astimezone(), [asked.page_id], list[ActivityRecord]()
+        for page_id in pages:
+            of_page: Json = {"pageId": page_id} if page_id else {}
+            search = row_filter(GetActivity.model_validate({**query, **of_page}), caller.client_id, now)
+            found = await self.activity.stretch(search, caller.client_id, _MOST_RECORDS, all_rows=caller.operator)
+            records += [each for each in found if not each.via]
+            popups = {popup for each in found for popup in each.popups or [] if page_id} - {*pages}
+            if len(pages) + len(popups) > _MOST_PAGES:
+                raise ValidationFailed(
+                    f"{asked.page_id} opened more than {_MOST_PAGES - 1} windows in that stretch.",
+                    hint="Save a shorter one.",
+                    details=field_details("since"),
+                )
+            pages += sorted(popups)
+        records.sort(key=attrgetter("id"))
         if asked.calls is None:
             return records
         kept = [each for each in records if each.call_id in asked.calls]
@@ -116,11 +134,11 @@ class FlowDesk:
         """Go on with a run that stopped, and keep the given element in the flow. Raises StateNotFound, FlowStopped."""
         run = self.stopped.take(caller.client_id, asked.flow)
         at, number = run.at, asked.step or run.at + 1
-        if number > len(run.flow.steps):
+        try:
+            _check_mend(run.flow, number, asked.selector)
+        except ValidationFailed:
             self.stopped.put(caller.client_id, run)
-            raise ValidationFailed(
-                f"The flow {asked.flow} has {len(run.flow.steps)} steps.", details=field_details("step")
-            )
+            raise
         run.at = number - 1
         try:
             result = await self._go(caller, run, ports, asked.selector)
@@ -171,6 +189,19 @@ class FlowDesk:
             return f"the file stays as it was, because it is {flow.saved_by or 'another client'}'s"
         run.flow.steps[number - 1] = flow.steps[number - 1]
         return f"step {number} of the file is mended: {again[0]}"
+
+
+def _check_mend(flow: Flow, number: int, selector: str | None) -> None:
+    if number > len(flow.steps):
+        raise ValidationFailed(f"The flow {flow.name} has {len(flow.steps)} steps.", details=field_details("step"))
+    count = len(selectors_of(flow.steps[number - 1].arguments))
+    if selector and count != 1:
+        after = next_call("mend_flow", name=flow.name, step=number + 1)
+        raise ValidationFailed(
+            f"Step {number} names {count or 'no'} elements, so that one selector does not mend it.",
+            hint=f"Do it yourself{f', then go on: {after}' if number < len(flow.steps) else ': it is the last'}.",
+            details=field_details("selector"),
+        )
 
 
 def _saved(flow: Flow, path: str, left_out: list[str]) -> Json:

@@ -4,6 +4,7 @@ import json
 import keyword
 import re
 from collections.abc import Callable
+from itertools import zip_longest
 from typing import Final
 
 from pydantic import JsonValue
@@ -21,9 +22,13 @@ _PLAIN: Final = {
     "blur": "blur()",
 }
 _CELLS: Final = "e => [...e.rows].map(row => [...row.cells].map(cell => cell.innerText))"
-_TAKEN: Final = frozenset({"page", "outputs", "re", "expect", "str", "dict", "object"})
+_TAKEN: Final = re.compile(r"page\d*|opened|dialog|outputs|os|re|expect|str|dict|object")
 """Names that the written code has itself."""
 _OF_PAGE: Final = {"go_back": "go_back()", "go_forward": "go_forward()", "reload_page": "reload()"}
+
+
+Arguments = dict[str, JsonValue]
+Writer = Callable[[Arguments, str, Step], list[str] | None]
 
 
 def as_python(flow: Flow) -> str:
@@ -49,7 +54,7 @@ def as_python(flow: Flow) -> str:
         'if __name__ == "__main__":',
         "    main()",
     ]
-    return "\n".join(line for line in lines if line is not options or options)
+    return _with_imports("\n".join(line for line in lines if line is not options or options))
 
 
 def as_pytest(flow: Flow) -> str:
@@ -57,9 +62,12 @@ def as_pytest(flow: Flow) -> str:
     values = {name: each.default if each.default is not None else f"<{name}>" for name, each in flow.parameters.items()}
     given = "".join(f", {_named(name)}={_text(value)}" for name, value in values.items())
     name = _named(flow.name.replace("-", "_"))
-    return "\n".join(
-        [_head(flow), _function(flow, name), f"def test_{name}(page: Page) -> None:", f"    {name}(page{given})"]
-    )
+    lines = [_head(flow), _function(flow, name), f"def test_{name}(page: Page) -> None:", f"    {name}(page{given})"]
+    return _with_imports("\n".join(lines))
+
+
+def _with_imports(text: str) -> str:
+    return text.replace("import re\n", "import os\nimport re\n", 1) if "os.environ[" in text else text
 
 
 def _head(flow: Flow) -> str:
@@ -69,23 +77,35 @@ def _head(flow: Flow) -> str:
 
 def _function(flow: Flow, name: str) -> str:
     parameters = "".join(f", {_named(each)}: str" for each in flow.parameters)
-    pages = list(dict.fromkeys(step.page for step in flow.steps))
-    steps = [line for step in flow.steps for line in _step(step, _page(step, pages))]
+    named, steps = {flow.steps[0].page: "page"}, list[str]()
+    for step, following in zip_longest(flow.steps, flow.steps[1:]):
+        if step.page not in named:
+            named[step.page] = f"page{len(named) + 1}"
+            steps.append(f"{named[step.page]} = page.context.new_page()")
+        if following and following.action == "handle_dialog":
+            steps.append(f"{named[step.page]}.once('dialog', {_answer(following.arguments)})")
+        written = _step(step, named[step.page])
+        if len(step.opens) == 1:
+            written = [f"with {named[step.page]}.expect_popup() as opened:", *(f"    {line}" for line in written)]
+            named[step.opens[0]] = f"page{len(named) + 1}"
+            written.append(f"{named[step.opens[0]]} = opened.value")
+        steps += written
     body = "\n".join(f"    {line}" for line in ["outputs: dict[str, object] = {}", *steps, "return outputs"])
     return f"\n\ndef {name}(page: Page{parameters}) -> dict[str, object]:\n{body}\n\n"
 
 
-def _page(step: Step, pages: list[str]) -> str:
-    number = pages.index(step.page)
-    return f"page.context.pages[{number}]" if number else "page"
+def _answer(arguments: Arguments) -> str:
+    accepts = arguments.get("accept") is True or arguments.get("policy") == "accept"
+    prompt = _text(arguments["promptText"]) if "promptText" in arguments else ""
+    return f"lambda dialog: dialog.{f'accept({prompt})' if accepts else 'dismiss()'}"
 
 
 def _step(step: Step, page: str) -> list[str]:
     """Return the lines of a step. What plain Playwright has no call for is left as a note that fails."""
     arguments, action = step.arguments, step.action
     write = next((each for name, each in _WRITERS.items() if name == action), None)
-    lines = write(arguments, page, step) if write else []
-    if not lines:
+    lines = write(arguments, page, step) if write and len(step.opens) <= 1 else None
+    if lines is None:
         return [f"raise NotImplementedError({_text(f'{action}: {json.dumps(arguments)}')})"]
     if step.expect and step.expect.url:
         pattern = ".*".join(map(_escaped, step.expect.url.split("*")))
@@ -102,26 +122,27 @@ def _locator(value: JsonValue, page: str) -> str:
     return f"{page}.locator({_text(selectors[0])})"
 
 
-Arguments = dict[str, JsonValue]
+def _is_secret(value: JsonValue) -> bool:
+    return isinstance(value, dict) and [*value] == ["secret"]
 
 
-def _on_element(call: Callable[[Arguments], str]) -> Callable[[Arguments, str, Step], list[str]]:
+def _on_element(call: Callable[[Arguments], str]) -> Writer:
     return lambda arguments, page, _: [f"{_locator(arguments.get('selector'), page)}.{call(arguments)}"]
 
 
-def _fields(arguments: Arguments, page: str, _: Step) -> list[str]:
+def _fields(arguments: Arguments, page: str, _: Step) -> list[str] | None:
     lines = []
     fields = arguments.get("fields")
     for each in fields if isinstance(fields, list) else []:
-        if not isinstance(each, dict) or not isinstance(each.get("value"), str | bool):
-            return []
+        if not isinstance(each, dict) or not (isinstance(each["value"], str | bool) or _is_secret(each["value"])):
+            return None
         value, found = each["value"], _locator(each.get("selector"), page)
         call = "select_option" if re.search(r"role=(combobox|listbox)\b", found) else "fill"
         lines.append(f"{found}.set_checked({value})" if isinstance(value, bool) else f"{found}.{call}({_text(value)})")
     return [*lines, *([f"{_locator(arguments['submit'], page)}.click()"] if arguments.get("submit") else [])]
 
 
-_WRITERS: Final[dict[str, Callable[[Arguments, str, Step], list[str]]]] = {
+_WRITERS: Final[dict[str, Writer]] = {
     **{name: _on_element(lambda _, call=call: call) for name, call in _PLAIN.items()},  # type: ignore[misc] # bound now
     "goto": lambda arguments, page, _: [f"{page}.goto({_text(arguments.get('url'))})"],
     **{name: lambda _, page, __, call=call: [f"{page}.{call}"] for name, call in _OF_PAGE.items()},  # type: ignore[misc] # as above
@@ -134,6 +155,10 @@ _WRITERS: Final[dict[str, Callable[[Arguments, str, Step], list[str]]]] = {
         if arguments.get("selector")
         else f"{page}.keyboard.press({_text(arguments.get('key'))})"
     ],
+    "handle_dialog": lambda _, __, ___: [],  # answered where the act before it asks
+    "set_dialog_policy": lambda arguments, page, _: (
+        [f"{page}.on('dialog', {_answer(arguments)})"] if arguments.get("policy") != "ask" else None
+    ),
     "extract_text": lambda arguments, page, step: _read(
         step, _locator(arguments.get("selector"), page), "inner_text()"
     ),
@@ -149,12 +174,14 @@ def _read(step: Step, locator: str, call: str) -> list[str]:
 
 def _named(name: str) -> str:
     """Return a name that Python takes, and that the code does not use itself."""
-    is_free = name.isidentifier() and not keyword.iskeyword(name) and name not in _TAKEN
+    is_free = name.isidentifier() and not keyword.iskeyword(name) and not _TAKEN.fullmatch(name)
     return name if is_free else f"flow_{name}"
 
 
 def _text(value: object) -> str:
-    """Write a value as Python: a text with parameters as an f-string."""
+    """Write a value as Python: a text with parameters as an f-string, a secret as a variable of the environment."""
+    if isinstance(value, dict) and _is_secret(value):
+        return f"os.environ[{re.sub(r'[^A-Z0-9]', '_', str(value['secret']).upper())!r}]"
     if not isinstance(value, str) or not (names := [*placeholders(value)]):
         return repr(value)
     if value.strip("{} ") in names and value.startswith("{{") and value.count("{{") == 1 and value.endswith("}}"):

@@ -10,9 +10,11 @@ from typing import cast
 import tomlkit
 
 from shared import flows
+from shared.actions.traits import Scope
+from shared.catalogue import ACTIONS
 from shared.data_files import draft_of
 from shared.errors import Forbidden, ResourceExhausted, StateNotFound, ValidationFailed, field_details
-from shared.flows import Flow
+from shared.flows import SELECTORS, Flow
 from shared.model import Json
 from shared.next_calls import next_call
 from shared.similarity import nearest
@@ -41,6 +43,15 @@ class FlowFiles:
 
     def load(self, name: str) -> Flow:
         """Return a flow, as `read` does, without an event loop."""
+        path = self.existing(name)
+        flows.check_size(path.stat().st_size, path.name)
+        try:
+            return self.parsed(path.read_text(encoding="utf-8"), name)
+        except UnicodeDecodeError as error:
+            raise ValidationFailed(f"{path.name} is no TOML: {error}.", details=field_details("name")) from None
+
+    def existing(self, name: str) -> Path:
+        """Return a flow's file, whatever is in it. Raises StateNotFound."""
         path = self.path(name)
         if not path.is_file():
             names = self._names()
@@ -50,13 +61,18 @@ class FlowFiles:
                 hint=f"There are: {near}." if near else f"None is saved yet: {next_call('save_flow', ..., name=name)}.",
                 details=field_details("name"),
             )
-        flows.check_size(path.stat().st_size, path.name)
+        return path
+
+    def parsed(self, text: str, name: str) -> Flow:
+        """Return the flow that a text is, for a file of this name. Raises ValidationFailed."""
+        file = self.path(name).name
+        flows.check_size(len(text.encode()), file)
         try:
-            flow = flows.parse(tomllib.loads(path.read_text(encoding="utf-8")), path.name)
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
-            raise ValidationFailed(f"{path.name} is no TOML: {error}.", details=field_details("name")) from None
+            flow = flows.parse(tomllib.loads(text), file)
+        except (tomllib.TOMLDecodeError, RecursionError) as error:
+            raise ValidationFailed(f"{file} is no TOML: {error}.", details=field_details("name")) from None
         if flow.name != name:
-            raise ValidationFailed(f"{path.name}: name is {flow.name!r}; it must be the file's.")
+            raise ValidationFailed(f"{file}: name is {flow.name!r}; it must be the file's.")
         return flow
 
     def described(self) -> list[Json]:
@@ -88,10 +104,15 @@ class FlowFiles:
         text = written(flow)
         flows.check_size(len(text.encode()), path.name)
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self.put(text, path)
+        return path
+
+    @staticmethod
+    def put(text: str, path: Path) -> None:
+        """Write a flow's file whole, or not at all."""
         draft = draft_of(path, threading.get_native_id())
         draft.write_text(text, encoding="utf-8")
         draft.replace(path)
-        return path
 
     @staticmethod
     def _check_owner(flow: Flow, client_id: str, *, operator: bool) -> None:
@@ -101,6 +122,17 @@ class FlowFiles:
                 hint="Save under another name. The account's person may change it: browse-together flow edit.",
                 details=field_details("name"),
             )
+
+
+def file_schema() -> Json:
+    """Return the JSON Schema of a flow's file."""
+    schema = cast("Json", Flow.model_json_schema())  # a schema is JSON
+    step = cast("dict[str, Json]", cast("dict[str, Json]", schema["$defs"])["Step"]["properties"])  # as pydantic has it
+    step["action"]["enum"] = [name for name, kind in ACTIONS.items() if kind.scope is Scope.PAGE]
+    for name in SELECTORS:
+        one: Json = {"type": "string"}
+        step[name] = {"anyOf": [one, {"type": "array", "items": one, "maxItems": flows.MOST_SELECTORS}]}
+    return schema
 
 
 def written(flow: Flow) -> str:

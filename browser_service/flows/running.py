@@ -6,6 +6,7 @@ It is longer than 300 lines because one step has one way, from its selectors to 
 import json
 import re
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple, cast
 from urllib.parse import urlsplit
@@ -32,7 +33,7 @@ from shared.errors import (
     ValidationFailed,
     field_details,
 )
-from shared.flows import MAIN, SELECTORS, Flow, Request, Step
+from shared.flows import MAIN, Flow, Request, Step, selectors_of
 from shared.model import Json, weight
 from shared.next_calls import next_call
 
@@ -76,7 +77,8 @@ class Run:
     at: int = 0
     """The number of steps that are done."""
     pages: dict[str, str] = field(default_factory=dict)
-    popups: list[str] = field(default_factory=list)
+    windows: list[str] = field(default_factory=list)
+    """The windows that opened, named by the flow or not."""
     outputs: Json = field(default_factory=dict)
     healed: list[str] = field(default_factory=list)
     passed: set[int] = field(default_factory=set)
@@ -123,10 +125,10 @@ def check(flow: Flow, values: Json, may: Check) -> None:
             named = catalogue.NAMES.get(step.action)
             if named is None or named.action.scope is not Scope.PAGE:
                 raise ValidationFailed(f"{step.action!r} is no action on a page.", details=field_details("action"))
-            for number_of in range(max(map(len, _choices(step.arguments).values()), default=1)):
+            choices = selectors_of(step.arguments)
+            for number_of in range(max(map(len, choices.values()), default=1)):
                 given = {
-                    place: each[min(number_of, len(each) - 1)] if each else _ANY
-                    for place, each in _choices(step.arguments).items()
+                    place: each[min(number_of, len(each) - 1)] if each else _ANY for place, each in choices.items()
                 }
                 body = cast("Json", flows.filled(_with(step.arguments, given), values))
                 may(catalogue.parse({"action": step.action, **body}))
@@ -139,24 +141,12 @@ def _with(value: JsonValue, selectors: Mapping[str, str], path: str = "") -> Jso
     """Return arguments with one selector of each list, by the place of the list."""
     if path in selectors:
         return selectors[path]
+    within = f"{path}." if path else ""
     if isinstance(value, dict):
-        return {name: _with(each, selectors, f"{path}.{name}") for name, each in value.items()}
+        return {name: _with(each, selectors, f"{within}{name}") for name, each in value.items()}
     if isinstance(value, list):
-        return [_with(each, selectors, f"{path}.{number}") for number, each in enumerate(value)]
+        return [_with(each, selectors, f"{within}{number}") for number, each in enumerate(value)]
     return value
-
-
-def _choices(value: JsonValue, key: str = "", path: str = "") -> dict[str, list[str]]:
-    """Return the selectors of each element that a step names, by its place in the arguments."""
-    if isinstance(value, dict):
-        found = [_choices(each, name, f"{path}.{name}") for name, each in value.items()]
-    elif isinstance(value, list) and key in SELECTORS:
-        return {path: [str(each) for each in value]}
-    elif isinstance(value, list):
-        found = [_choices(each, "", f"{path}.{number}") for number, each in enumerate(value)]
-    else:
-        return {}
-    return {place: selectors for each in found for place, selectors in each.items()}
 
 
 def tried(selectors: list[str]) -> list[str]:
@@ -179,18 +169,35 @@ class Runner:
     async def go(self, run: Run, selector: str | None = None) -> None:
         """Take a run to its end, from the step where it is. `selector` is the element of that step. Raises
         FlowStopped."""
+        first_effect = _first_effect(run.flow.steps)
         for number, step in enumerate(run.flow.steps[run.at :], run.at + 1):
             try:
                 self._check_going()
             except Cancelled as error:
                 error.message = f"Flow {run.flow.name} was cancelled before step {number}. {_left(run)}"
                 raise
-            if step.expect and step.expect.requests and not run.sends:
+            if number >= first_effect and not run.sends:
                 await self._before_effect()
                 run.sends = True
             await _StepRun(self._perform, run, number, step).do(selector)
             run.passed.add(number)
             run.at, selector = number, None
+        others = [page_id for name, page_id in run.pages.items() if name != MAIN]
+        for page_id in dict.fromkeys([*run.windows, *others]):
+            with suppress(BrowseError):  # most windows close by themselves
+                await self._perform({"action": "close_page", "pageId": page_id}, f"flow {run.flow.name}, its end")
+
+
+def _first_effect(steps: list[Step]) -> int:
+    """Return the number of the first step that may send something to the site. It did when it was taught, or asked in a
+    dialog and did so then; if none did, as where a page sends all on a websocket, each act may that led nowhere."""
+    sending = [number for number, step in enumerate(steps, 1) if step.expect and step.expect.requests]
+    acts = (each for each in enumerate(steps, 1) if not (_only_reads(each[1]) or each[1].action == "goto"))
+    sending = sending or [number for number, step in acts if not (step.expect and step.expect.url)]
+    first = next(iter(sending), len(steps) + 1)
+    while 1 < first <= len(steps) and _answers(steps[first - 1]):
+        first -= 1
+    return first
 
 
 class _StepRun:
@@ -199,7 +206,7 @@ class _StepRun:
     def __init__(self, perform: Perform, run: Run, number: int, step: Step) -> None:
         self._run, self._number, self._step = run, number, step
         self._via, self._call = f"flow {run.flow.name}, step {number}", perform
-        self._choices = {place: tried(each) for place, each in _choices(step.arguments).items()}
+        self._choices = {place: tried(each) for place, each in selectors_of(step.arguments).items()}
 
     async def do(self, selector: str | None) -> None:
         """Do the step, and compare its effect. Raises FlowStopped."""
@@ -210,10 +217,14 @@ class _StepRun:
             seen = await self._first_found(selector)
         except BrowseError as error:
             seen = await self._healed(error)
-        run.popups += [str(each) for each in cast("list[JsonValue]", seen.result.get("popups") or [])]
-        run.pages.setdefault(step.page, seen.page_id)
+        opened = [str(each) for each in cast("list[JsonValue]", seen.result.get("popups") or [])]
+        run.windows += opened
+        run.pages |= {step.page: run.pages.get(step.page, seen.page_id), **dict(zip(step.opens, opened, strict=False))}
         if step.output:
             run.outputs[step.output] = _output(step, seen.result)
+        if seen.result.get("suspended") and not any(map(_answers, run.flow.steps[self._number : self._number + 1])):
+            run.at = self._number
+            raise self._stopped(str(seen.result["observed"]), [])
         if problem := await self._difference(seen):
             run.at = self._number
             run.passed.add(self._number)
@@ -255,21 +266,20 @@ class _StepRun:
         return None
 
     def _page(self) -> Json:
-        """Return the address of the step: its page, a popup that opened since, or a new page."""
+        """Return the address of the step: its page, or a new one."""
         run, name = self._run, self._step.page
         if name in run.pages:
             return {"pageId": run.pages[name]}
         if self._step.action == "goto":
             return {}
-        if run.popups:
-            return {"pageId": run.pages.setdefault(name, run.popups.pop(0))}
         raise ValidationFailed(f"No step before this one opened {name}.", details=field_details("page"))
 
     async def _difference(self, seen: Seen) -> str:
         """Say how the effect differs from what is expected; "" if it does not."""
         expect, page = self._step.expect, {"pageId": self._run.pages[self._step.page]}
-        if expect is None:
-            return ""
+        missing = [name for name in self._step.opens if name not in self._run.pages]
+        if missing or expect is None:
+            return f"it opened no {', no '.join(missing)}" if missing else ""
         sent = cast("list[Json]", seen.result.get("requests") or [])  # as acts report them
         for request in expect.requests:
             if not any(_is(request, each) for each in sent):
@@ -310,7 +320,7 @@ class _StepRun:
 
     @property
     def _role_and_name(self) -> tuple[str, str] | None:
-        listed = [each for selectors in _choices(self._step.arguments).values() for each in selectors]
+        listed = [each for selectors in selectors_of(self._step.arguments).values() for each in selectors]
         found = next(filter(None, map(_ROLE.search, listed)), None)
         return (found[1], flows.unquoted(found[2][1:-1])) if found else None
 
@@ -366,6 +376,10 @@ def _shown(found: Json) -> str:
 
 def _only_reads(step: Step) -> bool:
     return catalogue.NAMES[step.action].action.effect is Effect.READS
+
+
+def _answers(step: Step) -> bool:
+    return catalogue.NAMES[step.action].action.answers_dialog
 
 
 def _is(request: Request, sent: Json) -> bool:

@@ -1,7 +1,4 @@
-"""Makes the steps of a flow from the record: what was typed becomes a parameter, what was observed a check.
-
-It is a little longer than 300 lines because all that is left out of a flow, and why, stands in one place.
-"""
+"""Makes the steps of a flow from the record: what was typed becomes a parameter, what was observed a check."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -12,6 +9,7 @@ from urllib.parse import urlsplit
 
 from pydantic import JsonValue
 
+from browser_service.flows.done import OPENING, Done, repeated
 from shared import flows
 from shared.actions.traits import Effect, Scope
 from shared.calls import ActivityRecord
@@ -28,12 +26,12 @@ _KEPT: Final = frozenset(
     | {"dialogs", "emulation", "pages", "states"}
 )
 """Categories whose actions a flow can repeat from the record."""
-_ALWAYS_READ: Final = frozenset({"content", "get_element"})
 _REDACTED: Final = re.compile(r"\((?:[\d,]+ characters?|a value|\d+ entr(?:y|ies))\)|and \d+ more")
 _HIDDEN: Final = "…"
-_OPENING: Final = frozenset({"goto", "open_page"})
-_VARYING: Final = re.compile(r"(?<=/)(?:\d+|[0-9a-fA-F-]{16,})(?=/|$)|…")
-_DIGITS: Final = re.compile(r"\d[\d.,:/]*|…")
+_SECRET: Final = re.compile("«secret:[^»]*»")
+"""What stands for a secret in what a page said."""
+_VARYING: Final = re.compile(rf"(?<=/)(?:\d+|[0-9a-fA-F-]{{16,}})(?=/|$)|…|{_SECRET.pattern}")
+_DIGITS: Final = re.compile(rf"{_SECRET.pattern}|\d[\d.,:/]*|…")
 _NAME_IN: Final = re.compile(r'\[name="((?:[^"\\]|\\.)*)"\]$')
 _CSS_NAME: Final = re.compile(r"[#\[](?:[\w-]+=\"?)?([\w-]+)\"?\]?$")
 _LEAST_WORDS: Final = 3
@@ -53,10 +51,8 @@ class Draft:
 
 def draft(records: Iterable[ActivityRecord]) -> Draft:
     """Make the steps of records, oldest first. Raises ValidationFailed if nothing of them can be repeated."""
-    done = [call for record in records for call in _calls_of(record) if record.outcome == "ok"]
-    done = _without_dead_ends(_without_looks(done))
     made = _Drafting()
-    for call in done:
+    for call in repeated(records):
         made.add(call)
     if not made.draft.steps:
         raise ValidationFailed(
@@ -72,101 +68,6 @@ def draft(records: Iterable[ActivityRecord]) -> Draft:
     return made.draft
 
 
-@dataclass(eq=False)
-class _Done:
-    """One act or read of the record."""
-
-    action: str
-    arguments: Json
-    record: ActivityRecord
-    last: bool = True
-    """False for a step of a batch that others follow: what was observed is the last one's."""
-
-    @property
-    def effect(self) -> Effect:
-        return ACTIONS[self.action].effect
-
-    @property
-    def requests(self) -> list[Json]:
-        return self.record.requests if self.last else []
-
-    @property
-    def moved(self) -> bool:
-        return self.action in _OPENING or bool(self.last and self.record.url_after)
-
-
-def _calls_of(record: ActivityRecord) -> list[_Done]:
-    """Return the calls of a record: the parts of one that carries others."""
-    action = ACTIONS.get(record.action)
-    if action is None or not action.part_fields:
-        return [_Done(record.action, record.arguments, record)] if action else []
-    parts = cast("list[Json]", record.arguments.get(action.part_fields[0]) or [])  # as the record has them
-    known = [part for part in parts if part.get("action") in ACTIONS]
-    return [
-        _Done(str(part["action"]), {k: v for k, v in part.items() if k != "action"}, record, last=number == len(known))
-        for number, part in enumerate(known, 1)
-    ]
-
-
-def _is_read(call: _Done) -> bool:
-    """Return whether a read was for its result, and not to find out where to act."""
-    if call.action == "content":
-        return bool(call.arguments.keys() & {"section", "query", "selector"})
-    return call.action.startswith("extract_") or call.action in _ALWAYS_READ
-
-
-def _without_looks(done: list[_Done]) -> list[_Done]:
-    """Drop the reads that only looked around. What was searched for after the last act is a result."""
-    acts = [number for number, call in enumerate(done) if call.effect is not Effect.READS]
-    last = acts[-1] if acts else -1
-    return [
-        call
-        for number, call in enumerate(done)
-        if call.effect is not Effect.READS or _is_read(call) or (call.action == "find" and number > last)
-    ]
-
-
-def _without_dead_ends(done: list[_Done]) -> list[_Done]:
-    """Drop what was taken back: a way that ended in going back or was undone, a page that was left at once for another,
-    and what was put into a field before something else was."""
-    kept: list[_Done] = []
-    for call in done:
-        if call.action == "go_back":
-            way = _way_back([each for each in kept if each.record.page_id == call.record.page_id])
-            if way is not None:
-                kept = [each for each in kept if each not in way]
-                continue
-        last = next((each for each in reversed(kept) if each.record.page_id == call.record.page_id), None)
-        if last is not None and _replaces(call, last):
-            kept.remove(last)
-        kept.append(call)
-    return kept
-
-
-def _way_back(before: list[_Done]) -> list[_Done] | None:
-    """Return what going back takes back: the last move, and all that came after it; None if it sent something."""
-    moves = [number for number, call in enumerate(before) if call.moved]
-    if len(moves) < 2:  # noqa: PLR2004 - the first one began the flow
-        return None
-    way = before[moves[-1] :]
-    return None if any(call.requests or _is_read(call) for call in way) else way
-
-
-def _replaces(call: _Done, last: _Done) -> bool:
-    if call.action in _OPENING and last.action in _OPENING:
-        return not last.requests
-    if call.action != last.action or call.action not in {"fill", "select_option"}:
-        return False
-    return _elements(call) == _elements(last)
-
-
-def _elements(call: _Done) -> list[list[str]]:
-    targets = call.record.targets or {}
-    return [
-        targets.get(text, [text]) for key, text in call.arguments.items() if key in SELECTORS and isinstance(text, str)
-    ]
-
-
 class _Drafting:
     """The making of the steps, one after another."""
 
@@ -174,20 +75,25 @@ class _Drafting:
         self.draft = Draft()
         self._pages: dict[str, str] = {}
         self._outputs: set[str] = set()
+        self._windows: dict[str, tuple[Done, Step]] = {}
+        """What opened each window."""
+        self._last: dict[str | None, Done | None] = {}
+        """The last act on each page; None if the flow does not have it."""
 
-    def add(self, call: _Done) -> None:
+    def add(self, call: Done) -> None:
         kind = ACTIONS[call.action]
-        if kind.scope is not Scope.PAGE or kind.claim or category(kind) not in _KEPT:
-            if kind.scope is Scope.PAGE and not kind.claim:
-                self.draft.left_out.append(f"{call.action}: the record does not have what it takes to repeat it")
+        if kind.scope is not Scope.PAGE or kind.claim or kind.closes is not None:
             return
-        if kind.closes is not None:
+        before = self._last.get(call.record.page_id)
+        self._last[call.record.page_id] = None
+        if category(kind) not in _KEPT:
+            self.draft.left_out.append(f"{call.action}: the record does not have what it takes to repeat it")
             return
+        if kind.answers_dialog and before is None:
+            self.draft.left_out.append(f"{call.action}: what it answered is not in the flow")
+            return
+        self._check_dialogs(call, before)
         page = self._page_of(call)
-        opened = bool(self.draft.steps) or call.action in _OPENING
-        if not opened and call.record.url_before:
-            address = self._url(call.record.url_before)
-            self.draft.steps.append(Step.model_validate({"action": "goto", "page": page, "url": address}))
         arguments = self._arguments(call)
         if call.action == "open_page" and not arguments.get("url"):
             return
@@ -197,16 +103,52 @@ class _Drafting:
         made = Step.model_validate(step)
         made.expect = _expected(call) if call.last and call.effect is not Effect.READS else None
         self.draft.steps.append(made)
+        self._last[call.record.page_id] = call
+        if call.last:
+            self._windows |= dict.fromkeys(call.record.popups or [], (call, made))
 
-    def _page_of(self, call: _Done) -> str:
-        """Return the flow's name of a page."""
-        page_id = call.record.page_id or ""
+    def _check_dialogs(self, call: Done, before: Done | None) -> None:
+        """Raise ValidationFailed for a dialog that a run could not answer as it was answered."""
+        answers = ACTIONS[call.action].answers_dialog
+        if answers and before is not None and before.of_several:
+            raise _unclear("asked in a dialog", before)
+        chosen = any(step.action == "set_dialog_policy" for step in self.draft.steps)
+        if call.record.answered and not (answers or chosen or call.action == "set_dialog_policy"):
+            raise ValidationFailed(
+                f"A dialog of {call.action} ({call.record.call_id}) was answered by a policy from before that stretch.",
+                hint="Save from set_dialog_policy on, or do it again and answer with handle_dialog.",
+                details=field_details("since"),
+            )
+
+    def _page_of(self, call: Done) -> str:
+        """Return the flow's name of a page. One that was open before is gone to first. Raises ValidationFailed."""
+        page_id, url = call.record.page_id or "", call.record.url_before
+        if page_id in self._pages:
+            return self._pages[page_id]
+        name = self._name(page_id)
+        if page_id in self._windows:
+            opener, step = self._windows[page_id]
+            if opener.of_several:
+                raise _unclear("opened a window", opener)
+            popups = opener.record.popups or []
+            step.opens = [self._name(each) for each in popups[: popups.index(page_id) + 1]]
+        elif call.action not in OPENING and url:
+            self.draft.steps.append(Step.model_validate({"action": "goto", "page": name, "url": self._url(url)}))
+        elif call.action not in OPENING and name != MAIN:
+            raise ValidationFailed(
+                f"{page_id} was open before that stretch, and it is not recorded where it was.",
+                hint="Save a longer stretch, by since.",
+                details=field_details("since"),
+            )
+        return name
+
+    def _name(self, page_id: str) -> str:
         return self._pages.setdefault(page_id, MAIN if not self._pages else f"page{len(self._pages) + 1}")
 
-    def _output(self, call: _Done) -> str:
+    def _output(self, call: Done) -> str:
         return _free(call.action.removeprefix("extract_").removeprefix("get_"), self._outputs)
 
-    def _arguments(self, call: _Done) -> Json:
+    def _arguments(self, call: Done) -> Json:
         """Return the arguments: selectors in order of lasting, parameters for what the record does not have."""
         hint = ""
         made: Json = {}
@@ -224,14 +166,15 @@ class _Drafting:
                 made[key] = self._value(value, hint or f"{call.action}_{key}")
         return made
 
-    def _field(self, call: _Done, given: Json) -> Json:
+    def _field(self, call: Done, given: Json) -> Json:
         found = self._targets(call, str(given.get("selector", "")))
         return {"selector": [*found], "value": self._value(given.get("value"), _name_in(found) or "field")}
 
     @staticmethod
-    def _targets(call: _Done, given: str) -> list[str]:
-        """Return how an element is found again. A ref meant it only then."""
-        return (call.record.targets or {}).get(given) or ([] if re.match(REF_START, given) else [given])
+    def _targets(call: Done, given: str) -> list[str]:
+        """Return how an element is found again. A ref meant it only then, and a secret may be another by now."""
+        found = (call.record.targets or {}).get(given) or ([] if re.match(REF_START, given) else [given])
+        return [each for each in found if not _SECRET.search(each)]
 
     def _value(self, value: JsonValue, hint: str) -> JsonValue:
         """Return a value, or a parameter in place of what the record does not keep."""
@@ -246,7 +189,8 @@ class _Drafting:
 
     def _url(self, url: str) -> str:
         """Return an address, with parameters for the parts that the record hides."""
-        path, sign, query = url.replace("{{", "%7B%7B").partition("?")  # a page's own braces name no parameter
+        plain = _SECRET.sub(_HIDDEN, url).replace("{{", "%7B%7B")  # a page's own braces name no parameter
+        path, sign, query = plain.partition("?")
         while _HIDDEN in path:
             path = path.replace(_HIDDEN, self._parameter("part"), 1)
         pairs = [pair.partition("=") for pair in query.split("&")] if query else []
@@ -259,6 +203,14 @@ class _Drafting:
         name = _free(_slug(hint), self.draft.parameters.keys())
         self.draft.parameters[name] = Parameter(description=f"for {hint}")
         return f"{{{{{name}}}}}"
+
+
+def _unclear(what: str, call: Done) -> ValidationFailed:
+    return ValidationFailed(
+        f"One of several steps in one call ({call.record.call_id}) {what}, and it is not recorded which.",
+        hint="Do these steps one by one, then save.",
+        details=field_details("calls"),
+    )
 
 
 def _free(name: str, taken: Iterable[str]) -> str:
@@ -282,7 +234,7 @@ def _name_in(selectors: list[str]) -> str:
     return ""
 
 
-def _expected(call: _Done) -> Expected | None:
+def _expected(call: Done) -> Expected | None:
     """Return what was observed of an act, as far as it will be the same again."""
     record = call.record
     origin = urlsplit(record.url_before or record.url_after or "").netloc

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -22,6 +22,8 @@ from shared.model import Json, weight
 _MOST_CALLS: Final = 2_000
 _MOST_WEIGHT: Final = 64_000_000
 _MOST_CANCELLED: Final = 2_000
+_MOST_TARGETS: Final = 120
+_MOST_CAME: Final = 5
 _END_WITHIN_S: Final = 5
 Reply = asyncio.Future[Outcome]
 
@@ -72,6 +74,8 @@ class CallRun:
     """Lasting selectors of the elements that the call and its parts named, by the selectors that it gave."""
     came: list[str] = field(default_factory=list)
     """What appeared by it that a page announces: a message, a dialog."""
+    popups: list[str] = field(default_factory=list)
+    dialogs: list[str] = field(default_factory=list)
     part_results: list[Json] = field(default_factory=list)
     part_index: int | None = None
     undo: list[Undoable] = field(default_factory=list)
@@ -143,6 +147,18 @@ class CallRun:
         body, call = self.action.wire_body(), self.call
         address = {"page_id": call.page_id, "session_id": call.session_id}
         self.undo.append(Undoable(body=body, what=what, state=state, lost=lost, **address))
+
+    def take_effects_of(self, ended: "Iterable[CallRun]") -> None:
+        """Take over what was observed of calls that waited for this one."""
+        for run in ended:
+            self.requests += run.outcome.result().requests
+            self.came += run.came
+            self.popups += run.popups
+
+    def tell_repeatably(self, outcome: Outcome) -> None:
+        """Put into the outcome what it takes to do the call again."""
+        outcome.url_before, outcome.popups, outcome.answered = self.url_before, self.popups, bool(self.dialogs)
+        outcome.targets, outcome.came = dict([*self.targets.items()][:_MOST_TARGETS]), self.came[:_MOST_CAME]
 
     async def wait_for_dialog(self) -> None:
         """Wait until the dialog is closed, which takes a limited time, or the call is cancelled."""

@@ -5,7 +5,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Final, cast
+from typing import cast
 
 import structlog
 
@@ -45,8 +45,6 @@ from shared.errors import BrowseError, BrowserCrashed, ErrorBody, PageOwned, Ses
 from shared.events import CallEnded, CallMoved
 from shared.model import Json
 
-_MOST_TARGETS: Final = 120
-_MOST_CAME: Final = 5
 _log = structlog.get_logger(__name__)
 
 
@@ -272,9 +270,9 @@ class Pipeline:
         outcome.result, outcome.error = result, error
         if page is not None and not page.awaits_tab and (result is not None or not page.life.over):
             outcome.page = page.state()
-        outcome.url_before, outcome.requests, outcome.undo = run.url_before, run.requests, run.undo
+        outcome.requests, outcome.undo = run.requests, run.undo
         outcome.waited_ms, outcome.read_at = run.waited_ms, sorted(run.read_at)
-        outcome.targets, outcome.came = dict([*run.targets.items()][:_MOST_TARGETS]), run.came[:_MOST_CAME]
+        run.tell_repeatably(outcome)
         return outcome
 
     def _error(self, failure: BrowseError, run: CallRun) -> ErrorBody:

@@ -40,7 +40,7 @@ _BATCH_ROWS = 500
 _MOST_REQUESTS = 20
 _DAY_S = 86_400
 _AFTER_ALL_IDS = 2**62
-_FOR_FLOWS = frozenset({"targets", "came"})
+_FOR_FLOWS = frozenset({"targets", "came", "popups", "answered", "done"})
 
 log = structlog.get_logger(__name__)
 
@@ -138,6 +138,8 @@ class Activity:
         self._last_id = 0
         self._unwritten = Bounded[int, _EndedCall](_MOST_UNWRITTEN)
         self._reads = Bounded[int, _EndedCall](_MOST_READS, weigh=_weight_of, most_weight=_MOST_READ)
+        self.reads_since = time.time()
+        """From when on all reads are remembered."""
         self._writing: asyncio.Task[None] | None = None
         self._lock = asyncio.Lock()
         self._watchers: set[Watcher] = set()
@@ -179,16 +181,23 @@ class Activity:
             call_id=call_id,
         )
         url_after = page.url if page and outcome.url_before is not None else None
-        again: Json = {"targets": cast("Json", outcome.targets), "came": [*outcome.came], "via": via}
-        ended = _EndedCall(summary, action, outcome.url_before, url_after, outcome.requests, not recorded, again)
+        ended = _EndedCall(
+            summary, action, outcome.url_before, url_after, outcome.requests, not recorded, _again(outcome, via)
+        )
         if not recorded:
-            self._reads[summary.id] = ended
+            self._remember(ended)
             return
         self._unwritten[summary.id] = ended
         for watcher in self._watchers:
             watcher.offer(ended.row)
         if self._writing is None or self._writing.done():
             self._writing = asyncio.create_task(self._write_soon())
+
+    def _remember(self, read: _EndedCall) -> None:
+        first = next(iter(self._reads), read.summary.id)
+        self._reads[read.summary.id] = read
+        if first not in self._reads:
+            self.reads_since = next(iter(self._reads.values())).summary.at
 
     async def find(
         self, row_filter: RowFilter, client_id: str, limit: int, before: int | None = None, *, all_rows: bool = False
@@ -328,6 +337,14 @@ def activity_record(row: Row, client_id: str, colour_of: ColourOf, *, whole: boo
             **detail,
         }
     )
+
+
+def _again(outcome: Outcome, via: str) -> Json:
+    """Return what it takes to do a call again, for flows."""
+    context = outcome.error.details.get("context") if outcome.error else None
+    done = context.get("done") if isinstance(context, dict) else None
+    again: Json = {"targets": cast("Json", outcome.targets), "came": [*outcome.came], "popups": [*outcome.popups]}
+    return {**again, "answered": outcome.answered, "done": len(done) if isinstance(done, list) else 0, "via": via}
 
 
 def _session(action: Action) -> str | None:

@@ -22,6 +22,7 @@ _UNNAMED = ("selector", "url", "key")
 """Arguments that readers understand without their names."""
 _WORDS = "reason"
 _MOST_REQUESTS = 3
+_MOST_ITEMS = 10
 
 
 def line(record: ActivityRecord, now: datetime) -> str:
@@ -56,6 +57,8 @@ def _argument_text(name: str, value: object) -> str:
 
 
 def _text(value: object) -> str:
+    if isinstance(value, list) and len(value) > _MOST_ITEMS:
+        value = [*value[:_MOST_ITEMS], f"and {len(value) - _MOST_ITEMS} more"]
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 

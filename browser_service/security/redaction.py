@@ -19,7 +19,8 @@ _ADDRESSES: Final = frozenset({"url", "referer", "referrer", "origin"})
 _RECORDED_APART: Final = frozenset({"action", "pageId", "sessionId"})
 _MOST_TEXT: Final = 200
 _MOST_URL: Final = 500
-_MOST_ITEMS: Final = 10
+_MOST_ITEMS: Final = 50
+_MOST_PARAMETERS: Final = 10
 _HIDDEN: Final = "…"
 
 _ABSOLUTE: Final = re.compile(r"(https?|wss?):[/\\]*([^/\\?#]*)([^?#]*)(\?[^#]*)?(#.*)?", re.IGNORECASE | re.DOTALL)
@@ -79,12 +80,12 @@ def lasting(again: Json) -> Json:
     came = cast("list[str]", again.get("came", []))
     kept = {_without_secrets(given): [*filter(None, map(_kept, found))] for given, found in named.items()}
     targets = {given: found for given, found in kept.items() if found}
-    return {"targets": cast("Json", targets), "came": [*map(_without_secrets, came)], "via": again.get("via")}
+    return {**again, "targets": cast("Json", targets), "came": [*map(_without_secrets, came)]}
 
 
 def _kept(selector: str) -> str:
     redacted = _without_secrets(selector)
-    return "" if _HIDDEN in redacted else redacted
+    return redacted if redacted == " ".join(selector.split()) else ""
 
 
 def safe_url(url: str) -> str:
@@ -179,7 +180,7 @@ def _word(text: str) -> str:
 
 
 def _names(query: str) -> str:
-    pairs = [pair.partition("=") for pair in query[1:].split("&", _MOST_ITEMS)[:_MOST_ITEMS] if pair]
+    pairs = [pair.partition("=") for pair in query[1:].split("&", _MOST_PARAMETERS)[:_MOST_PARAMETERS] if pair]
     return "?" + "&".join(f"{_word(name)}={_HIDDEN}" if sign else _HIDDEN for name, sign, _ in pairs) if pairs else ""
 
 

@@ -56,6 +56,7 @@ def suspended_outcome(run: CallRun, page: PageRecord, dialog: OpenDialog) -> Out
         "observed": observed,
     }
     outcome.suspended = True
+    run.tell_repeatably(outcome)
     return outcome
 
 

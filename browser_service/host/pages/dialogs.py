@@ -135,7 +135,7 @@ class Dialogs:
             return with_next_dialog(reply, self.open_beside(page), call.client_id)
         await self._answer(dialog, accept=action.accept, text=action.prompt_text)
         await self._until(lambda: self.open_beside(page) or all(r.ended for r in acts), acts, action.timeout / 1000)
-        self._running[call.call_id].requests = [sent for r in acts if r.ended for sent in r.outcome.result().requests]
+        self._running[call.call_id].take_effects_of(r for r in acts if r.ended)
         result = result_after(acts, answered, f"{dialog.named} was {past_answer(accept=action.accept)}")
         return with_next_dialog(result, self.open_beside(page), call.client_id)
 

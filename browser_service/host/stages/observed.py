@@ -38,6 +38,8 @@ class Observed(Stage):
         if observation is not None and page.observer is not None:
             page.observer.end(observation)
             self.run.requests = observation.requests()
+            self.run.popups += observation.popups
+            self.run.dialogs += observation.dialogs
             if self.run.cancel.requested:
                 await page.current.interrupt()
         if self.act.changed:

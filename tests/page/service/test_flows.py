@@ -190,3 +190,38 @@ async def test_a_dead_end_is_left_out(agent: Agent, shop: Site) -> None:
     text = (await agent.call("list_flows", name=name))["flows"]
     assert "About us" not in text
     assert text.count("[[steps]]") == 3
+
+
+async def test_the_steps_of_a_batch_before_the_one_that_failed_are_kept(agent: Agent, shop: Site) -> None:
+    name = next(NAMES)
+    page_id = (await agent.reply("open_page", url=shop.url("/order"))).json()["page"]["pageId"]
+    steps = [
+        {"action": "fill", "selector": "[name=who]", "value": "Al"},
+        {"action": "click", "selector": "role=button[name=Sell]", "timeout": 100},
+    ]
+    assert (await agent.error("batch", steps=steps, pageId=page_id))["code"] == "ELEMENT_NOT_FOUND"
+    await agent.call("click", selector="role=button[name=Order]", pageId=page_id)
+    assert (await agent.call("save_flow", name=name, pageId=page_id))["parameters"] == ["name"]
+    await agent.call("run_flow", name=name, values={"name": "Bo"})
+    assert orders(shop) == ["who=Al&to=home", "who=Bo&to=home"]
+
+
+async def test_a_long_form_is_saved_whole(agent: Agent, site: Site) -> None:
+    name, letters = next(NAMES), "abcdefghijklmn"
+    site.page("/long", "<form method=post action=/sent>" + "".join(f"<input name={each}>" for each in letters))
+    fields = [{"selector": f"[name={each}]", "value": f"in {each}"} for each in letters]
+    page_id = (await agent.reply("open_page", url=site.url("/long"))).json()["page"]["pageId"]
+    await agent.call("fill_form", fields=fields, pageId=page_id)
+    assert len((await agent.call("save_flow", name=name, pageId=page_id))["parameters"]) == len(letters)
+
+
+async def test_one_selector_mends_no_step_with_several_elements(agent: Agent, shop: Site) -> None:
+    name = next(NAMES)
+    page_id = (await agent.reply("open_page", url=shop.url("/order"))).json()["page"]["pageId"]
+    fields = [{"selector": "[name=who]", "value": "Al"}, {"selector": "[name=to]", "value": "work"}]
+    await agent.call("fill_form", fields=fields, pageId=page_id)
+    await agent.call("save_flow", name=name, pageId=page_id, values={"name": "Al", "to": "work"})
+    shop.page("/order", ORDER.replace("name=who", "id=whom").replace("Name", "Nom"))
+    assert (await agent.error("run_flow", name=name))["code"] == "FLOW_STOPPED"
+    refused = await agent.error("mend_flow", name=name, selector="#whom")
+    assert "names 2 elements" in refused["message"]

@@ -53,10 +53,13 @@ def test_a_flow_is_listed_edited_exported_and_run(terminal: Terminal, shop: Site
     editor = f'{sys.executable} -c "{change}"'
     refused = terminal.run("flow", "edit", "order", EDITOR=editor.replace("NEW", "{{nome}}"))
     assert (refused.code, "steps name nome" in refused.err) == (1, True)
-    terminal.succeed("flow", "edit", "order", EDITOR=editor.replace("NEW", "Cy"))
+    second = editor.replace("{{name}}", "{{nome}}").replace("NEW", "Cy")
+    again = terminal.succeed("flow", "edit", "order", EDITOR=second)
+    assert "order.toml.broken" in again.out
     terminal.succeed("flow", "run", "order", "--value", "name=unused")
     assert ordered(shop) == ["Bo", "Cy"]
-    compile(terminal.succeed("flow", "export", "order").out, "order.py", "exec")
+    assert terminal.succeed("flow", "schema").json["title"] == "Flow"
+    compile(terminal.succeed("flow", "export", "order", "--python").out, "order.py", "exec")
     compile(terminal.succeed("flow", "export", "order", "--pytest").out, "test_order.py", "exec")
 
 
@@ -85,3 +88,4 @@ def test_each_row_is_done_once_though_the_service_is_killed(terminal: Terminal, 
     assert ordered(shop) == ["p0", "p1", "p2", "p3"]
     again = terminal.run("flow", "run", "order", "--each", str(table))
     assert (again.code, ordered(shop)) == (1, ["p0", "p1", "p2", "p3"])
+    assert "left out: what was read before" in terminal.succeed("flow", "save", "later", "--page", "cli").out

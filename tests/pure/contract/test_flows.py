@@ -1,12 +1,14 @@
 """Tests flows as files, and as plain Playwright."""
 
 import asyncio
+import tomllib
 from pathlib import Path
 
+import jsonschema
 import pytest
 
 from browser_service.flows.export import as_pytest, as_python
-from browser_service.flows.files import FlowFiles
+from browser_service.flows.files import FlowFiles, file_schema, written
 from shared.errors import Forbidden, ValidationFailed
 from shared.flows import parse, unquoted
 from tests.support.json import AnyJson
@@ -46,3 +48,44 @@ def test_a_persons_flow_is_not_an_agents_to_change_and_what_is_too_large_is_not_
     with pytest.raises(ValidationFailed, match="bytes"):
         asyncio.run(files.write(large, client_id="cli", operator=True))
     assert files.load("tea") == small
+
+
+def test_an_element_has_a_bounded_number_of_selectors() -> None:
+    fields = [{"selector": [f"#a{number}" for number in range(count)], "value": "x"} for count in (20, 21)]
+    step = {"action": "fill_form", "fields": fields[:1]}
+    parse(flow_of(parameters={}, steps=[step]), "tea")
+    with pytest.raises(ValidationFailed, match=r"steps.0: fields.1.selector has 21 selectors.*at most 20"):
+        parse(flow_of(parameters={}, steps=[{**step, "fields": fields}]), "tea")
+
+
+def test_the_schema_knows_every_flow() -> None:
+    steps = [
+        {"action": "click", "selector": ["#in", "text=In"], "opens": ["page2"], "expect": {"url": "*"}},
+        {"action": "fill", "page": "page2", "selector": "#pw", "value": {"secret": "shop-pw"}},
+    ]
+    flow = parse(flow_of(parameters={"who": {"default": "Ana"}}, steps=steps), "tea")
+    validator = jsonschema.Draft202012Validator(file_schema())
+    validator.validate(tomllib.loads(written(flow)))
+    for wrong in ({"action": "fly"}, {"action": "click", "selector": ["#a"] * 21}, {"action": "click", "opens": "x"}):
+        assert not validator.is_valid(flow_of(steps=[wrong]))
+
+
+def test_windows_dialogs_and_secrets_are_exported() -> None:
+    steps = [
+        {"action": "click", "selector": ["#in"], "opens": ["page2"]},
+        {"action": "fill", "page": "page2", "selector": ["#pw"], "value": {"secret": "shop-pw"}},
+        {"action": "click", "selector": ["#close"]},
+        {"action": "handle_dialog", "accept": True},
+    ]
+    text = as_python(parse(flow_of(parameters={}, steps=steps), "tea"))
+    compile(text, "export", "exec")
+    lines = [line.strip() for line in text.splitlines()]
+    assert "import os" in lines
+    at = lines.index("with page.expect_popup() as opened:")
+    assert lines[at + 1 : at + 6] == [
+        "page.locator('#in').click()",
+        "page2 = opened.value",
+        "page2.locator('#pw').fill(os.environ['SHOP_PW'])",
+        "page.once('dialog', lambda dialog: dialog.accept())",
+        "page.locator('#close').click()",
+    ]

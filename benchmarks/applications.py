@@ -1,0 +1,178 @@
+"""The sites on which flows are taught and run: six applications of other people, and pages of our own.
+
+Each begins with an empty folder, says itself what was done to it, and can get other data under a flow.
+"""
+
+import contextlib
+import sqlite3
+import subprocess
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+PASSWORD: Final = "Kx7qP2mWz9Lt"  # noqa: S105 - of a site that lasts for minutes
+NAME: Final = "ana"
+"""What flows are taught with, where a run gives something else."""
+
+
+@dataclass(frozen=True)
+class Taught:
+    """A flow: where it begins, and what the agent does, an act a line.
+
+    A line has a tool, its element as CSS or as `role|name|words beside it`, with `@` before it in the window that
+    opened, and after `:=` its value. `done` is what the site must tell of it; None if what is read must be right."""
+
+    path: str
+    acts: str
+    done: str | None = None
+
+
+@dataclass(frozen=True)
+class App:
+    """An application, which runs in a virtual environment and a folder of its own."""
+
+    flows: Mapping[str, Taught]
+    command: str = "{bin}/python {work}/app.py {port}"
+    script: str = ""
+    prepare: Callable[[Path, Path], None] = lambda bin_, work: None  # noqa: ARG005 - most need nothing
+    told: Callable[[Path], list[str]] = field(default=lambda work: _lines(work / "done.txt"))
+    more: Callable[[Path], object] = field(default=lambda work: (work / "more").touch())
+    sign_in: Taught | None = None
+
+
+def _lines(file: Path) -> list[str]:
+    return file.read_text(encoding="utf-8").splitlines() if file.exists() else []
+
+
+def _sql(file: Path, *statements: str) -> list[str]:
+    with contextlib.closing(sqlite3.connect(file)) as db, db:
+        return [" ".join(map(str, row)) for each in statements for row in db.execute(each).fetchall()]
+
+
+_HEAD: Final = """import pathlib, sys
+here = pathlib.Path(__file__).parent
+more = ['Assam'] if (here / 'more').exists() else []
+def done(*words):
+    with open(here / 'done.txt', 'a') as file: print(*words, file=file)
+"""
+_NICEGUI: Final = """from nicegui import ui
+@ui.page('/')
+def index():
+    for each in more: ui.button('Order later', on_click=lambda: done('later'))
+    who, tea = ui.input('Name'), ui.select([*more, 'Sencha', 'Matcha'], label='Tea', value='Sencha')
+    with ui.dialog() as sure, ui.card():
+        ui.button('No', on_click=sure.close)
+        ui.button('Yes', on_click=lambda: (done(who.value, tea.value), sure.close(), ui.notify('Ordered')))
+    ui.button('Order', on_click=sure.open)
+ui.run(port=int(sys.argv[1]), host='127.0.0.1', show=False, reload=False)
+"""
+_STREAMLIT: Final = """import streamlit as st
+for each in more:
+    if st.button('Order later'): done('later')
+with st.form('order'):
+    who, gift = st.text_input('Name'), st.checkbox('As a gift')
+    if st.form_submit_button('Order'):
+        done(who, gift)
+        st.success(f'Ordered for {who}')
+"""
+_GRADIO: Final = """import gradio as gr
+def order(who, tea):
+    done(who, tea)
+    return f'Ordered for {who}'
+gr.Interface(order, [gr.Textbox(label='Name'), gr.Radio([*more, 'Sencha', 'Matcha'], label='Tea')], gr.Textbox(),
+    flagging_mode='never').launch(server_name='127.0.0.1', server_port=int(sys.argv[1]))
+"""
+_REDIRECT: Final = """INSERT INTO wagtailredirects_redirect (old_path, redirect_link, is_permanent,
+automatically_created, redirect_page_route_path) VALUES ('/x', '/y', 1, 0, '')"""
+_CODE: Final = "print('ana', file=open('done.txt', 'a'))"
+
+
+def _people(_: Path, work: Path) -> None:
+    rows = ", ".join(f"({n}, 'Person {n}', '{('ana', 'bo', 'Graz')[n % 3]}')" for n in range(60))
+    _sql(
+        work / "data.db",
+        "CREATE TABLE people (id INTEGER PRIMARY KEY, name, city)",
+        f"INSERT INTO people VALUES {rows}",  # noqa: S608 - our own
+    )
+
+
+def _shop(bin_: Path, work: Path) -> None:
+    """Make a site of Wagtail's with a superuser."""
+    user = {f"DJANGO_SUPERUSER_{name}": text for name, text in (("USERNAME", "ana"), ("EMAIL", "a@b.c"))}
+    for command in (
+        [str(bin_ / "wagtail"), "start", "shop", str(work)],
+        [str(bin_ / "python"), str(work / "manage.py"), "migrate", "-v0"],
+        [str(bin_ / "python"), str(work / "manage.py"), "createsuperuser", "--noinput"],
+    ):
+        env = {"PATH": str(bin_), "DJANGO_SUPERUSER_PASSWORD": PASSWORD, **user}
+        subprocess.run(command, env=env, check=True, capture_output=True)
+
+
+def _told_by_shop(work: Path) -> list[str]:
+    redirects, titles = "SELECT old_path FROM wagtailredirects_redirect", "SELECT object_str FROM wagtailcore_revision"
+    return _sql(work / "db.sqlite3", f"{redirects} ORDER BY id", f"{titles} ORDER BY id")
+
+
+_ORDER: Final = "fill textbox|Name := ana\n"
+APPS: Final[Mapping[str, App]] = {
+    "datasette": App(
+        {
+            "filter a table": Taught(
+                "/data/people",
+                "select_option select[name=_filter_column] := city\nfill input[name=_filter_value] := ana\n"
+                "click [type=submit]\nextract_table table",
+            )
+        },
+        "{bin}/datasette {work}/data.db -p {port}",
+        prepare=_people,
+        told=lambda _: [],
+        more=lambda work: _sql(work / "data.db", "INSERT INTO people VALUES (61, 'Another', 'Ulm')"),
+    ),
+    "wagtail": App(
+        {
+            "add a redirect": Taught(
+                "/admin/redirects/add/",
+                "fill textbox|Redirect from := /ana\nfill textbox|To a URL := https://shop.example/\nclick button|Save",
+                "/ana",
+            ),
+            "publish a page": Taught(
+                "/admin/pages/3/edit/",
+                "fill textbox|Title := ana\nclick button|More actions\nclick button|Publish",
+                "ana",
+            ),
+        },
+        "{bin}/python {work}/manage.py runserver --noreload 127.0.0.1:{port}",
+        prepare=_shop,
+        told=_told_by_shop,
+        more=lambda work: _sql(work / "db.sqlite3", _REDIRECT),
+        sign_in=Taught(
+            "/admin/login/", f"fill #id_username := ana\nfill #id_password := {PASSWORD}\npress #id_password := Enter"
+        ),
+    ),
+    "nicegui": App(
+        {"order": Taught("/", f"{_ORDER}click button|Order\nclick button|Yes", "ana Sencha")}, script=_HEAD + _NICEGUI
+    ),
+    "streamlit": App(
+        {"order": Taught("/", f"{_ORDER}check checkbox|As a gift\nclick button|Order", "ana True")},
+        "{bin}/streamlit run {work}/app.py --server.port={port} --server.address=127.0.0.1 --server.headless=true "
+        "--browser.gatherUsageStats=false",
+        _HEAD + _STREAMLIT,
+    ),
+    "gradio": App(
+        {"order": Taught("/", f"{_ORDER}check radio|Matcha\nclick button|Submit", "ana Matcha")}, script=_HEAD + _GRADIO
+    ),
+    "jupyterlab": App(
+        {
+            "run a cell": Taught(
+                "/lab?reset",
+                f"click .jp-LauncherCard[data-category=Notebook]\ntype .jp-Notebook .cm-content := {_CODE}\n"
+                "press .jp-Notebook .cm-content := Shift+Enter\nwait_for_selector text=[1]:",
+                "ana",
+            )
+        },
+        "{bin}/jupyter-lab --no-browser --allow-root --port={port} --IdentityProvider.token= --LabApp.news_url= "
+        "--ServerApp.root_dir={work} --LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
+        more=lambda work: (work / "Another.txt").touch(),
+    ),
+}
