@@ -6,7 +6,6 @@ other ids, order and words. What was done is counted by what the sites themselve
 """
 
 import asyncio
-import os
 import re
 import socket
 import sys
@@ -139,7 +138,7 @@ async def run(*, quick: bool, apps: str = "") -> Report:
         await _own(bench, served, site)
         for name, app in [*APPS.items()][: 2 if quick else None]:
             bin_ = Path(apps, name, "bin")
-            if apps and await asyncio.to_thread(os.path.exists, bin_):
+            if bool(apps) and await asyncio.to_thread(bin_.exists):
                 await _foreign(bench, name, app, bin_)
             else:
                 bench.notes.append(
