@@ -11,11 +11,13 @@ from typing import NamedTuple
 
 
 class Caller(NamedTuple):
-    """The program that a chat's host started: its environment, its folder, and its stderr."""
+    """The program that a chat's host started: its environment, its folder, its stderr, and when it was started."""
 
     environment: Mapping[str, str]
     folder: Path
     say: Callable[[str], None]
+    since: float
+    """In seconds since 1970."""
 
 
 _current = ContextVar[Caller | None]("caller", default=None)

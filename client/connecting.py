@@ -5,8 +5,9 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, AliasChoices, Field, SecretStr, model_validator
 
+from client.autostart import Autostart
 from client.common_settings import AbsolutePath, ProcessSettings
-from client.instance import Autostart, is_local
+from client.instance import is_local
 from shared.loopback import is_loopback
 from shared.wire import CLIENT_ID_PATTERN, DEFAULT_PORT, ID_PATTERN
 
@@ -59,8 +60,9 @@ class ConnectingSettings(ProcessSettings):
 
 
 def begin_service(settings: ConnectingSettings) -> Autostart:
-    """Return the autostart of these settings' service. If the settings want it, the start begins now."""
+    """Return the autostart of these settings' service. If the settings want it, the start begins now,
+    unless the service was ended on purpose."""
     autostart = Autostart(settings.url, settings.data_dir, enabled=settings.autostart and is_local(settings.url))
-    if autostart.enabled:
+    if autostart.enabled and not autostart.kept_down:
         autostart.begin()
     return autostart

@@ -8,6 +8,7 @@ import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from http import HTTPStatus
+from types import MappingProxyType
 from typing import Final
 from urllib.parse import quote
 
@@ -16,9 +17,10 @@ from httpx_sse import ServerSentEvent, aconnect_sse
 from pydantic import ValidationError
 
 from client import unavailable
+from client.autostart import Autostart
 from client.credentials import Credentials
 from client.delivery import Delivery, LastReply, now
-from client.instance import START_WITHIN_S, Autostart
+from client.instance import START_WITHIN_S
 from client.proven import ProvenTransport, Prover
 from client.reply import Failure, Reply
 from shared import wire
@@ -62,31 +64,39 @@ class ServiceClient:
         client.credentials, client.autostart = credentials, autostart or self.autostart
         return client
 
-    async def call(self, call_id: str, body: Json, form: ReplyForm | None = None, attempt: int = 1) -> Reply:
+    async def call(
+        self,
+        call_id: str,
+        body: Json,
+        form: ReplyForm | None = None,
+        attempt: int = 1,
+        trace: Mapping[str, str] = MappingProxyType({}),
+    ) -> Reply:
         """Return the reply to a call in the given form, or without one the whole envelope. Raises ServiceUnavailable,
         with the tool's name, if there is no reply.
 
         If the service does not run, this starts it, once. If the connection breaks, here or behind a proxy, the call is
         sent again under its id, for `retry_for_s` after the break; likewise if an ending service refused it. `attempt`
-        is 2 if another process may already have sent the call.
+        is 2 if another process may already have sent the call; `trace` is the span that it belongs to.
         """
         try:
-            return await self._deliver(call_id, body, form, Delivery(self.autostart.enabled, attempt))
+            headers = {wire.CALL_ID: call_id, **trace, **_form_headers(form)}
+            return await self._deliver(call_id, body, headers, Delivery(self.autostart.enabled, attempt))
         except ServiceUnavailable as error:
             error.details["tool"] = body["action"]
             raise
 
-    async def _deliver(self, call_id: str, body: Json, form: ReplyForm | None, delivery: Delivery) -> Reply:
+    async def _deliver(self, call_id: str, body: Json, headers: Mapping[str, str], delivery: Delivery) -> Reply:
         while True:
             try:
-                reply = await self._post(call_id, body, form, delivery.attempt)
+                reply = await self._post(body, headers, delivery.attempt)
                 if not _is_ending(reply) or delivery.is_over:
                     self._last_reply.at = now()
                     return reply
             except _NEVER_SENT as error:
                 if delivery.may_start:
                     delivery.may_start = False
-                    await self.start()
+                    await self.start(may_have_happened=delivery.attempt > 1)
                     continue
                 if delivery.attempt == 1 and not self._may_be_back(delivery):
                     raise unavailable.not_running(self.url, str(error)) from None
@@ -105,10 +115,12 @@ class ServiceClient:
         if self.autostart.is_under_way:
             await self.start()
 
-    async def start(self) -> None:
+    async def start(self, *, may_have_happened: bool = False) -> None:
         """Start the service. Raises ServiceUnavailable with the reason if it does not run."""
         if not self.autostart.enabled:
             raise unavailable.not_running(self.url)
+        if note := self.autostart.kept_down:
+            raise unavailable.kept_down(self.url, note.words, may_have_happened=may_have_happened)
         try:
             problem = await asyncio.wait_for(asyncio.wrap_future(self.autostart.begin()), START_WITHIN_S)
         except TimeoutError:
@@ -209,14 +221,9 @@ class ServiceClient:
         with contextlib.suppress(*UNREACHED):
             await self.http.post(f"{wire.CALLS}/{call_id}/cancel", json={}, headers=self.credentials.headers())
 
-    async def _post(self, call_id: str, body: Json, form: ReplyForm | None, attempt: int) -> Reply:
-        headers = {
-            wire.CALL_ID: call_id,
-            wire.ATTEMPT: str(attempt),
-            wire.CATALOGUE: self._catalogue,
-            "Content-Type": "application/json",
-            **_form_headers(form),
-        }
+    async def _post(self, body: Json, given: Mapping[str, str], attempt: int) -> Reply:
+        own = {wire.ATTEMPT: str(attempt), wire.CATALOGUE: self._catalogue, "Content-Type": "application/json"}
+        headers = {**given, **own}
         path, content = wire.call_path(body.get("pageId")), json.dumps(body).encode()
         return self._read(await self._authorized(lambda token: self._send(path, content, headers | token)))
 

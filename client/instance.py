@@ -1,7 +1,7 @@
 """Finds the service, a separate process, by its data directory or address; starts and ends it.
 
-A gateway starts the service while it still imports its other modules, so this module imports little, and uses
-`http.client` instead of httpx.
+A gateway starts the service while it still imports its other modules, so this module and `autostart` import little, and
+use `http.client` instead of httpx.
 """
 
 import contextlib
@@ -15,11 +15,10 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
-from concurrent.futures import Future
 from http import HTTPStatus
 from pathlib import Path
 from types import MappingProxyType
-from typing import ClassVar, Final, NamedTuple, TypeVar
+from typing import Final, NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
 from pydantic import JsonValue
@@ -28,7 +27,7 @@ from client import caller, environment
 from shared.errors import ServiceUnavailable
 from shared.loopback import is_loopback
 from shared.secret import is_proof
-from shared.wire import BY_GATEWAY, HEALTH, INSTANCE_FILE, LOG_FILE, NONCE, READY, SETTINGS, START_LOCK
+from shared.wire import HEALTH, INSTANCE_FILE, LOG_FILE, NONCE, READY, SETTINGS, START_LOCK
 
 START_WITHIN_S: Final = 30.0
 END_WITHIN_S: Final = 20.0
@@ -36,7 +35,6 @@ _ANSWER_WITHIN_S: Final = 5.0
 _PROBE_WITHIN_S: Final = 2.0
 _POLL_S: Final = 0.02
 _LOG_END_LINES: Final = 12
-_SHOWN_LOG_LINES: Final = 8
 _LOG_END_BYTES: Final = 1_000_000
 _MAX_BODY_BYTES: Final = 1_000_000
 
@@ -174,51 +172,6 @@ def stop(instance: Instance) -> bool:
             time.sleep(_POLL_S)  # it is no child of ours: nothing reports its end
         return False
     return True
-
-
-class Autostart:
-    """The start of one address's service, in a thread, while this process still imports modules. All its chats share
-    it."""
-
-    _lock: ClassVar = threading.Lock()
-    _starts: ClassVar[dict[tuple[str, Path], Future[str]]] = {}
-
-    def __init__(self, url: str, data_dir: Path, *, enabled: bool) -> None:
-        self.enabled = enabled
-        self.data_dir = data_dir
-        self._url = url
-        self._inherited = service_environment() if enabled else {}
-
-    @property
-    def is_under_way(self) -> bool:
-        problem = self._starts.get((self._url, self.data_dir)) if self.enabled else None
-        return problem is not None and not problem.done()
-
-    def begin(self) -> Future[str]:
-        """Return the start in progress, or begin one. The future's result is the problem, or empty."""
-        with self._lock:
-            problem = self._starts.get((self._url, self.data_dir))
-            if problem is None or problem.done():
-                self._starts[self._url, self.data_dir] = problem = Future()
-                problem.set_running_or_notify_cancel()  # a caller that stops waiting must not cancel it
-                try:
-                    threading.Thread(target=self._run, args=[problem], daemon=True).start()
-                except RuntimeError as error:  # no further thread can be started
-                    problem.set_result(str(error))
-            return problem
-
-    def _run(self, problem: Future[str]) -> None:
-        try:
-            settings = {"BROWSE_PORT": str(urlsplit(self._url).port or http.client.HTTP_PORT), BY_GATEWAY: "1"}
-            start(self.data_dir, settings, lambda: answers(self._url) or None, inherited=self._inherited)
-            problem.set_result("")
-        except NotStarted as error:
-            why = f"it ended with exit code {error.exit_code}."
-            if error.exit_code is None:
-                why = f"it does not answer after {START_WITHIN_S:.0f} s."
-            problem.set_result("\n".join([why, *error.log_end[-_SHOWN_LOG_LINES:]]))
-        except Exception as error:  # noqa: BLE001 - whatever it is: without a result all chats would wait for ever
-            problem.set_result(f"{type(error).__name__}: {error}")
 
 
 def service_environment() -> dict[str, str]:

@@ -34,6 +34,13 @@ def not_running(url: str, last_error: str = "") -> ServiceUnavailable:
     )
 
 
+def kept_down(url: str, words: str, *, may_have_happened: bool) -> ServiceUnavailable:
+    """Make the error for a service that was ended on purpose, in a chat that does not start it again."""
+    message = f"The browser service is down. {words}"
+    hint = "If the user wants it back: browse-together up --detach."
+    return _unavailable(url, "kept down", message, f"{hint} {_LOOK_FIRST}" if may_have_happened else hint)
+
+
 def not_started(url: str, problem: str, log: Path) -> ServiceUnavailable:
     """Make the error for a failed start."""
     hint = f"`browse-together doctor` says what is missing; its whole log is in {log}."

@@ -2,8 +2,8 @@
 
 from typing import Final
 
+from client.autostart import Autostart
 from client.http import ServiceClient
-from client.instance import Autostart
 from mcp_gateway.chats import credentials
 from mcp_gateway.connection import Connection
 from mcp_gateway.settings import Settings
@@ -28,7 +28,8 @@ class Gateway:
 
     def connection(self, client_id: str, *, is_here: bool = False) -> Connection:
         """Return the connection of a network client, which may be on this machine."""
-        service = self.service.as_client(credentials(self.settings, client_id))
+        autostart = self.service.autostart.for_new_chat()
+        service = self.service.as_client(credentials(self.settings, client_id), autostart)
         return Connection(self.settings, service, self.instructions, scope=f"{client_id}:", is_here=is_here)
 
     async def close(self) -> None:

@@ -14,7 +14,7 @@ from shared import setting_names, wire
 from shared.model import Json
 
 _OF_SERVICE: Final = frozenset(setting_names.SERVICE) - frozenset(setting_names.GATEWAY)
-_RESTART: Final = "It takes a restart: browse-together down, and the next call starts it with this environment."
+_RESTART: Final = "It takes a restart: browse-together down, and a new chat starts it with its own environment."
 
 log = structlog.get_logger()
 

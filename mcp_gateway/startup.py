@@ -10,8 +10,8 @@ from typing import Final, NamedTuple, TypeVar
 from pydantic import ValidationError
 
 from client import caller, config_file, config_place
+from client.autostart import Autostart
 from client.connecting import begin_service
-from client.instance import Autostart
 from mcp_gateway import tools
 from mcp_gateway.jsonrpc import Message
 from mcp_gateway.settings import Settings

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Final
 
-from shared.wire import INSTANCE_FILE, LOG_FILE, SECRET_FILE, START_LOCK
+from shared.wire import DOWN_FILE, INSTANCE_FILE, LOG_FILE, SECRET_FILE, START_LOCK
 
 CONFIG_FILE: Final = "config.toml"
 INSTANCE_LOCK: Final = "instance.lock"
@@ -34,6 +34,7 @@ MADE: Final = (
         INSTANCE_FILE,
         INSTANCE_LOCK,
         START_LOCK,
+        DOWN_FILE,
         KEY_FILE,
         SECRETS_FILE,
         SECRETS_LOCK,

@@ -76,6 +76,8 @@ REPLY: Final = "X-Browse-Reply"
 """The form in which the caller wants the reply, from `shared.replies`; without it the reply is the whole
 envelope."""
 REQUEST_ID: Final = "X-Request-Id"
+TRACE_CONTEXT: Final = ("traceparent", "tracestate")
+"""The span of the caller, in W3C's form: as headers, and as keys of a request's `_meta`."""
 PROOF: Final = "X-Browse-Proof"
 """A value that only the wall's own page knows, unlike a cookie."""
 CHAT: Final = "X-Browse-Chat"
@@ -158,6 +160,8 @@ INSTANCE_FILE: Final = "instance.json"
 BY_GATEWAY: Final = "STARTED_BY_GATEWAY"
 """Variable of a service that a client started by itself, and not a person."""
 START_LOCK: Final = "start.lock"
+DOWN_FILE: Final = "down.json"
+"""The note that the service was ended on purpose."""
 LOG_FILE: Final = "service.log"
 
 

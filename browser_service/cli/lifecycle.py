@@ -1,5 +1,6 @@
 """Starts, ends and inspects the service's process: `up`, `down` and `status`."""
 
+import time
 from collections import Counter
 from contextlib import suppress
 from dataclasses import replace
@@ -8,11 +9,12 @@ from typing import Annotated, Any, cast
 
 import typer
 
-from browser_service.cli import flags, output
+from browser_service.cli import flags, output, times
 from browser_service.cli.options import new_app
 from browser_service.cli.running import RESTART, places, running_settings, service_of
 from browser_service.settings import Settings
 from client import config_file, instance
+from client.kept_down import KeptDown
 from shared import wire
 from shared.absent import CRYPTOGRAPHY, RICH, absent
 from shared.errors import Relayed, ServiceUnavailable
@@ -50,12 +52,24 @@ def up(
 
 
 @app.command()
-def down(data_dir: flags.DataDir = None) -> None:
-    """End the service of this data directory. Pages and logins are kept, and come back with the next start."""
+def down(
+    data_dir: flags.DataDir = None,
+    for_: Annotated[
+        str,
+        typer.Option("--for", metavar="TIME", help="So long not even a new chat starts it: 30m, 1h."),
+    ] = "",
+) -> None:
+    """End the service of this data directory. Pages and logins are kept, and come back with the next start.
+
+    Chats that are open now do not start it again: `up` does, or a new chat.
+    """
     directory = flags.settings(data_dir).data_dir
+    until = times.end(for_, "--for") if for_ else None
     running = service_of(directory)
+    note = KeptDown(time.time(), until)
+    stays = note.stays if note.write(directory) else ""  # first, because a chat would start it again at once
     if running is None:
-        output.say(f"No service runs (data directory {directory}).")
+        output.say(f"No service runs (data directory {directory}). {stays}".rstrip())
         return
     if not instance.stop(running):
         output.say(
@@ -63,7 +77,7 @@ def down(data_dir: flags.DataDir = None) -> None:
             to_stderr=True,
         )
         raise typer.Exit(1)
-    output.say(f"The service has ended (process {running.pid}, {running.url}).")
+    output.say(f"The service has ended (process {running.pid}, {running.url}). {stays}".rstrip())
 
 
 @app.command()
@@ -85,6 +99,8 @@ def status(*, data_dir: flags.DataDir = None, as_json: flags.AsJson = False) -> 
             from browser_service.cli.attach import standing  # noqa: PLC0415 - as in `_detached`
 
             found |= standing(settings.data_dir) | {"agents": _agents(settings.data_dir)}
+    elif note := KeptDown.read(settings.data_dir):
+        found["keptDown"] = note.words
     if as_json:
         output.say_json(found)
     else:
@@ -159,6 +175,8 @@ def _start(data_dir: Path, changes: Json) -> tuple[instance.Instance, bool]:
 def _say_status(status: dict[str, object]) -> None:
     if not status["running"]:
         output.say("The service is not running", "bold red", f" (data directory {status['dataDir']}).")
+        if words := status.get("keptDown"):
+            output.say(str(words))
         output.say("Start it: browse-together up --detach", "yellow")
         return
     output.say("The service is running.", "green")

@@ -1,19 +1,15 @@
 """Makes tokens of callers and of hosts, lists them, and revokes them: `token`."""
 
-import re
-import time
-from datetime import datetime
 from typing import Annotated, Final, cast
 
 import typer
 
-from browser_service.cli import client, flags, output
+from browser_service.cli import client, flags, output, times
 from browser_service.cli.options import new_app
 from client.credentials import DAY_S
 from shared import wire
 from shared.model import Json
 
-_UNITS: Final = {"m": 60, "h": 3_600, "d": DAY_S, "w": 7 * DAY_S}
 _COLUMNS: Final = {"name": False, "state": False, "limits": True, "made": False, "last used": False, "expires": False}
 
 app = new_app()
@@ -84,7 +80,7 @@ def create(
         "session": session or None,
         "toolsets": [*(toolset or [])],
         "pages": pages,
-        "expiresAt": _end(expires),
+        "expiresAt": times.end(expires),
     }
     with client.Client(flags.settings(data_dir).data_dir, operator=True) as service:
         made = service.post(wire.TOKENS, body)
@@ -106,7 +102,7 @@ def host(
     """Make a token that admits hosts of a pool, and nothing else, and print it. Whoever has it can be given sessions
     with their logins: browse-together token host rack > host.token, and keep that file like a password."""
     with client.Client(flags.settings(data_dir).data_dir, operator=True) as service:
-        made = service.post(wire.TOKENS, {"name": name or pool, "pool": pool, "expiresAt": _end(expires)})
+        made = service.post(wire.TOKENS, {"name": name or pool, "pool": pool, "expiresAt": times.end(expires)})
     output.say(f"{made['name']}: {made['limits']}; until {made['expiresAt']}.", to_stderr=True)
     typer.echo(made["token"])
 
@@ -142,17 +138,6 @@ def restore(
     with client.Client(flags.settings(data_dir).data_dir, operator=True) as service:
         restored = service.post(wire.RESTORE, {"names": [name, client.client_id(name)]})["restored"]
     output.say(f"{name}: {'let in again.' if restored else 'was not revoked.'}")
-
-
-def _end(text: str) -> float:
-    """Return a token's end as Unix time. Raises BadParameter if the text is neither a duration nor a date."""
-    if span := re.fullmatch(r"([0-9]{1,6}) ?([mhdw])", text.strip()):
-        return time.time() + int(span[1]) * _UNITS[span[2]]
-    try:
-        return datetime.fromisoformat(text.strip()).astimezone().timestamp()
-    except (ValueError, OverflowError):
-        problem = f"{text[:40]!r} is neither a duration nor a date: give 12h, 30d, 8w, or 2027-01-31."
-        raise typer.BadParameter(problem, param_hint="--expires") from None
 
 
 def _row(described: Json) -> tuple[str, ...]:

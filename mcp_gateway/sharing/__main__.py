@@ -79,7 +79,7 @@ def _begin_service(line: bytes) -> None:
         from mcp_gateway.arguments import take  # noqa: PLC0415 - hosts give none
 
         take(about.arguments, environment)
-    with on_behalf_of(Caller(environment, Path(about.folder), lambda _: None)):
+    with on_behalf_of(Caller(environment, Path(about.folder), lambda _: None, about.since)):
         begin_service(Settings())
 
 

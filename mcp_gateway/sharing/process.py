@@ -43,7 +43,7 @@ class Seat:
         self._wire, self._about = wire, about
         self._said: list[str] | None = []
         """Texts to write once the chat is served. If it is refused, its own process will write them again."""
-        self.caller = Caller({**about.environment}, Path(about.folder), self._say)
+        self.caller = Caller({**about.environment}, Path(about.folder), self._say, about.since)
 
     def prepared(self) -> Prepared | None:
         """Return the chat's prepared settings; None if the chat needs its own process, which will say why."""

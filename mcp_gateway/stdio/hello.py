@@ -33,6 +33,8 @@ class Hello(NamedTuple):
     state: dict[str, list[str]]
     cancelled: list[str]
     """Cancelled calls that the service may not know are cancelled."""
+    since: float
+    """When the chat began, in seconds since 1970."""
 
 
 def line(word: str, *about: object) -> bytes:

@@ -71,7 +71,7 @@ class Launcher:
     ) -> None:
         self._lines, self._early = lines, early
         self._arguments, self._environment = [*arguments], {**environment}
-        self._client_id = f"gw-{os.urandom(6).hex()}"
+        self._client_id, self._since = f"gw-{os.urandom(6).hex()}", time.time()
         self._unanswered = Unanswered("The gateway's process ended")
         self._state: dict[str, list[str]] = {}
         self._changed = threading.Condition()
@@ -137,6 +137,7 @@ class Launcher:
                     self._environment,
                     self._state,
                     self._unanswered.cancelled,
+                    self._since,
                 )
                 self._unanswered.cancelled = []
             for message in told:

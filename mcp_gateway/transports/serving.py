@@ -5,7 +5,7 @@ from typing import Final, cast
 
 import structlog
 
-from client.instance import Autostart
+from client.autostart import Autostart
 from client.reply import Failure, Reply
 from mcp_gateway import ineffective, logs
 from mcp_gateway.chats import Asker
@@ -22,6 +22,7 @@ from shared.json_lines.lines import Lines
 from shared.json_lines.messages import Call, MissingParameters, Refused, ToolNotFound
 from shared.json_lines.server import Server
 from shared.model import Json
+from shared.peer_calls import body_of
 from shared.quoting import each_framed, flat
 from shared.replies import error_lines
 
@@ -74,7 +75,7 @@ def subject(call: Call) -> str | None:
 
 
 def _body(call: Call) -> Json:
-    return cast("Json", {**call.args, "action": call.tool})  # parsed JSON
+    return body_of(call.tool, cast("Json", call.args))  # parsed JSON
 
 
 async def _report(*_: object) -> None:

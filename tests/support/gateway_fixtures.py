@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from client.autostart import Autostart
 from client.http import ServiceClient
-from client.instance import Autostart
 from mcp_gateway.chats import credentials
 from mcp_gateway.connection import Connection
 from mcp_gateway.settings import Settings

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from client.autostart import Autostart
 from client.http import ServiceClient
-from client.instance import Autostart
 from mcp_gateway.chats import credentials
 from mcp_gateway.settings import Settings
 from shared.written import fingerprint

@@ -6,8 +6,8 @@ import httpx
 import pytest
 from structlog.testing import capture_logs
 
+from client.autostart import Autostart
 from client.http import ServiceClient
-from client.instance import Autostart
 from mcp_gateway import ineffective
 from mcp_gateway.chats import credentials
 from mcp_gateway.settings import Settings

@@ -12,9 +12,9 @@ import pytest
 
 from browser_service.cli.client import Client
 from client import instance
+from client.autostart import Autostart
 from client.credentials import Credentials, mint
 from client.http import ServiceClient
-from client.instance import Autostart
 from shared import wire
 from shared.errors import ServiceUnavailable
 from shared.secret import ensure_secret, proof

@@ -47,8 +47,16 @@ def test_a_service_is_started_found_and_ended(terminal: Terminal) -> None:
     assert not psutil.pid_exists(status["pid"]) or psutil.Process(status["pid"]).status() == psutil.STATUS_ZOMBIE
     assert not (terminal.data_dir / INSTANCE_FILE).exists()
     after = terminal.run("status", "--json")
-    assert (after.code, after.json) == (3, {"running": False, "dataDir": str(terminal.data_dir)})
-    assert "No service runs" in terminal.succeed("down").out
+    told = after.json
+    assert (after.code, told) == (
+        3,
+        {"running": False, "dataDir": str(terminal.data_dir), "keptDown": told["keptDown"]},
+    )
+    assert "stays down until a new chat needs it" in told["keptDown"]
+    again = terminal.succeed("down", "--for", "2999-12-31")
+    assert "No service runs" in again.out
+    assert "stays down until 2999-12-31 00:00" in again.out
+    assert terminal.run("down", "--for", "a while").err.startswith("--for: ")
 
 
 def test_a_detached_service_outlives_its_terminal_and_its_log_is_private(running: Terminal) -> None:

@@ -17,9 +17,11 @@ import pytest
 from client import instance
 from client.instance import START_WITHIN_S
 from shared import wire
-from tests.support.chat import Chat, chatting, environment, text
+from tests.support.chat import Chat, Json, chatting, environment, text
 from tests.support.gateways import tuned
+from tests.support.site import Answer, Site
 from tests.support.tab import closed_port
+from tests.support.terminal import Terminal
 
 pytestmark = pytest.mark.anyio
 
@@ -138,6 +140,23 @@ async def test_a_service_that_died_is_started_again_by_the_next_call(place: Plac
     assert place.process().pid != first.pid
 
 
+async def test_a_service_that_was_ended_on_purpose_stays_down_until_a_new_chat(place: Place) -> None:
+    async with place.chat() as chat:
+        await chat.initialize()
+        await chat.call("list_pages")
+        ended = await asyncio.to_thread(Terminal(place.data_dir).succeed, "down")
+        assert "It stays down until a new chat needs it, or until `browse-together up`." in ended.out
+        refused = text(await chat.call("list_pages"))
+        assert refused.startswith("SERVICE_UNAVAILABLE: The browser service is down. It was ended at ")
+        assert "browse-together up --detach" in refused
+        assert place.started() == []
+        async with place.chat() as new:
+            await new.initialize()
+            assert not (await new.call("list_pages"))["isError"]
+        assert not (await chat.call("list_pages"))["isError"]
+        assert not (place.data_dir / wire.DOWN_FILE).exists()
+
+
 @pytest.mark.own_start
 async def test_the_handshake_does_not_wait_for_the_start(place: Place) -> None:
     async with place.chat() as client:
@@ -174,6 +193,23 @@ async def test_a_health_check_leaves_no_browser_behind_and_it_comes_with_the_nex
     async with place.chat() as chat:
         await chat.initialize()
         assert "Here" in text(await chat.call("goto", url="data:text/html,<h1>Here</h1>"))
+
+
+async def test_a_service_exports_the_spans_of_a_chat_to_the_endpoint_in_its_environment(place: Place) -> None:
+    with Site() as collector:
+        collector.page("/v1/traces", Answer())
+        place.changes |= {"OTEL_EXPORTER_OTLP_ENDPOINT": collector.url(""), "OTEL_BSP_SCHEDULE_DELAY": "50"}
+        trace_id = "4bf92f3577b34da6a3ce929d0e0e4736"
+        meta: Json = {"traceparent": f"00-{trace_id}-00f067aa0ba902b7-01", "tracestate": "a\nb"}
+        async with place.chat() as chat:
+            await chat.initialize()
+            await chat.ask("tools/call", {"name": "list_pages", "arguments": {}, "_meta": meta})
+            async with asyncio.timeout(END_WITHIN_S):
+                while not collector.received:  # noqa: ASYNC110 - the collector runs in a thread
+                    await asyncio.sleep(0.05)  # between two looks
+        (export,) = collector.received
+    assert b"tools/call list_pages" in export.body
+    assert bytes.fromhex(trace_id) in export.body
 
 
 async def running(place: Place, browsers: int) -> None:

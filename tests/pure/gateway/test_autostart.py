@@ -1,12 +1,15 @@
-"""Tests that all who wait for the service learn of a start that cannot even begin."""
+"""Tests that all who wait for the service learn of a start that cannot even begin, and who may start it again."""
 
 import threading
+import time
 from pathlib import Path
 
 import pytest
 
 from client import instance
-from client.instance import Autostart
+from client.autostart import Autostart
+from client.kept_down import KeptDown
+from shared.wire import DOWN_FILE
 
 
 def test_a_start_for_which_there_is_no_thread_is_told_and_tried_again(
@@ -24,6 +27,28 @@ def test_a_start_that_fails_in_whatever_way_is_told(tmp_path: Path, monkeypatch:
     monkeypatch.setattr(instance, "start", _fail)
     problem = Autostart("http://127.0.0.1:9", tmp_path / "other", enabled=True).begin()
     assert problem.result(timeout=5) == "LookupError: nobody foresaw this"
+
+
+@pytest.mark.parametrize(
+    ("until_s", "kept"), [(None, (True, False)), (3_600, (True, True)), (-1, (False, False))], ids=str
+)
+def test_an_end_on_purpose_keeps_these_chats_from_starting_it(
+    tmp_path: Path, until_s: float | None, kept: tuple[bool, bool]
+) -> None:
+    chat = Autostart("http://127.0.0.1:9", tmp_path, enabled=True)
+    assert chat.kept_down is None
+    now = time.time()
+    KeptDown(now, None if until_s is None else now + until_s).write(tmp_path)
+    assert (chat.kept_down is not None, chat.for_new_chat().kept_down is not None) == kept
+
+
+@pytest.mark.parametrize("note", ["", "[]", '{"at": 1}', '{"at": "x", "until": null}', "\0"])
+def test_a_note_that_says_nothing_keeps_nobody(tmp_path: Path, note: str) -> None:
+    chat = Autostart("http://127.0.0.1:9", tmp_path, enabled=True)
+    (tmp_path / DOWN_FILE).write_text(note, encoding="utf-8")
+    assert chat.kept_down is None
+    KeptDown(time.time(), None).write(tmp_path / "missing")
+    assert not (tmp_path / "missing").exists()
 
 
 def _no_thread(_: threading.Thread) -> None:

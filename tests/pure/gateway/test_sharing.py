@@ -121,7 +121,7 @@ def test_what_is_kept_of_a_chat_is_bounded() -> None:
 
 @given(name=st.binary(min_size=1).filter(lambda name: b"\0" not in name))
 def test_a_folder_of_any_name_goes_along(name: bytes) -> None:
-    said = hello.Hello("x", [], os.fsdecode(name), {}, {}, [])
+    said = hello.Hello("x", [], os.fsdecode(name), {}, {}, [], 0.5)
     assert os.fsencode(hello.hello(hello.line(hello.HELLO, said._asdict())).folder) == name
 
 

@@ -1,0 +1,75 @@
+"""Starts the service for a client that needs it, unless its person has ended it on purpose."""
+
+import copy
+import http.client
+import threading
+import time
+from concurrent.futures import Future
+from pathlib import Path
+from typing import ClassVar, Final, Self
+from urllib.parse import urlsplit
+
+from client import caller, instance
+from client.kept_down import KeptDown
+from shared.wire import BY_GATEWAY
+
+_SHOWN_LOG_LINES: Final = 8
+
+
+class Autostart:
+    """The start of one address's service, in a thread, while this process still imports modules. All its chats share
+    it."""
+
+    _lock: ClassVar = threading.Lock()
+    _starts: ClassVar[dict[tuple[str, Path], Future[str]]] = {}
+
+    def __init__(self, url: str, data_dir: Path, *, enabled: bool) -> None:
+        self.enabled = enabled
+        self.data_dir = data_dir
+        self._url = url
+        self._inherited = instance.service_environment() if enabled else {}
+        given = caller.current()
+        self.since = given.since if given else time.time()
+
+    def for_new_chat(self) -> Self:
+        """Return the same start for a chat that begins now."""
+        other = copy.copy(self)
+        other.since = time.time()
+        return other
+
+    @property
+    def kept_down(self) -> KeptDown | None:
+        """Return the note that keeps this chat from starting the service; None if it may."""
+        return KeptDown.for_client(self.data_dir, self.since)
+
+    @property
+    def is_under_way(self) -> bool:
+        problem = self._starts.get((self._url, self.data_dir)) if self.enabled else None
+        return problem is not None and not problem.done()
+
+    def begin(self) -> Future[str]:
+        """Return the start in progress, or begin one. The future's result is the problem, or empty."""
+        with self._lock:
+            problem = self._starts.get((self._url, self.data_dir))
+            if problem is None or problem.done():
+                self._starts[self._url, self.data_dir] = problem = Future()
+                problem.set_running_or_notify_cancel()  # a caller that stops waiting must not cancel it
+                try:
+                    threading.Thread(target=self._run, args=[problem], daemon=True).start()
+                except RuntimeError as error:  # no further thread can be started
+                    problem.set_result(str(error))
+            return problem
+
+    def _run(self, problem: Future[str]) -> None:
+        try:
+            settings = {"BROWSE_PORT": str(urlsplit(self._url).port or http.client.HTTP_PORT), BY_GATEWAY: "1"}
+            answers = lambda: instance.answers(self._url) or None  # noqa: E731 - one expression
+            instance.start(self.data_dir, settings, answers, inherited=self._inherited)
+            problem.set_result("")
+        except instance.NotStarted as error:
+            why = f"it ended with exit code {error.exit_code}."
+            if error.exit_code is None:
+                why = f"it does not answer after {instance.START_WITHIN_S:.0f} s."
+            problem.set_result("\n".join([why, *error.log_end[-_SHOWN_LOG_LINES:]]))
+        except Exception as error:  # noqa: BLE001 - whatever it is: without a result all chats would wait for ever
+            problem.set_result(f"{type(error).__name__}: {error}")
