@@ -21,7 +21,7 @@ COPY browser_service ./browser_service
 COPY mcp_gateway ./mcp_gateway
 COPY mcp_home_simulator ./mcp_home_simulator
 COPY skills ./skills
-RUN pip install --no-cache-dir --constraint constraints.txt '.[video]'
+RUN pip install --no-cache-dir --constraint constraints.txt '.[video,otel]'
 COPY examples ./examples
 
 RUN useradd --create-home --uid 1000 browse && install --directory --owner=browse --mode=0700 /data

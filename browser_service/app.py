@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import structlog
@@ -29,6 +30,9 @@ from browser_service.wall import card, entry, extension, socket
 from shared import wire
 from shared.errors import JournalFailed
 from shared.loopback import is_loopback
+
+if TYPE_CHECKING:
+    from browser_service.observability.tracing import Tracing
 
 _DAY_S = 86_400
 
@@ -54,6 +58,7 @@ def create_app(
     carrier: Carrier = lambda host: host,
     clock: Clock = time.monotonic,
     make_host: MakeHost = browser_host,
+    tracing: "Tracing | None" = None,
 ) -> FastAPI:
     """Build the service. `make_host` makes the back half, and `carrier` wraps it if it runs elsewhere; `clock` times
     limits and claims."""
@@ -74,7 +79,9 @@ def create_app(
 
     def build_services() -> Services:
         port = lambda: app.state.port  # noqa: E731 - one expression
-        return Services(settings, carrier, clock, make_host=make_host, port=port, own_hosts=refused_hosts)
+        return Services(
+            *(settings, carrier, clock), make_host=make_host, port=port, own_hosts=refused_hosts, tracing=tracing
+        )
 
     app = FastAPI(
         title=wire.APP_NAME,

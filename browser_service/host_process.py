@@ -30,7 +30,7 @@ from browser_service.host.sessions.memory import memory_limit
 from browser_service.host.sessions.processes import WatchedProcess, children_of, end_all
 from browser_service.host_settings import HostSettings
 from browser_service.joining import CannotJoin, Join, host_id, note_moves, note_state, read_token
-from browser_service.observability.logging import log_always
+from browser_service.observability.logging import configure, log_always
 from browser_service.opening import has_screen
 from browser_service.process import AlreadyRunning, CannotStart, all_is_loaded, prepared, run_to_end
 from browser_service.rules.host_lease import HeldLease
@@ -57,6 +57,7 @@ def run(join: Join, settings: Settings) -> None:
     environment = {**os.environ}
     leave_to_front()
     try:
+        configure(settings.log_level, for_people=settings.app_env != "production")
         with prepared(settings):
             run_to_end(_Incarnation(join, settings, environment).run())
     except AlreadyRunning as error:

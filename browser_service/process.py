@@ -29,6 +29,7 @@ from uvicorn.loops.auto import auto_loop_factory
 from browser_service.host.sessions import driver
 from browser_service.host.sessions.executables import ask_early
 from browser_service.host.sessions.options import LaunchOptions
+from browser_service.observability.export import tracing_of
 from browser_service.observability.logging import configure
 from browser_service.settings import Settings
 from browser_service.store.journal_file import NewerJournal, check_version
@@ -38,11 +39,12 @@ from shared.data_files import DRIVER_CACHE, INSTANCE_LOCK, JOURNAL_FILE
 from shared.errors import ServiceUnavailable
 from shared.patience import MAX_HEAD_BYTES
 from shared.secret import ensure_secret
-from shared.wire import INSTANCE_FILE, MAX_SOCKET_BYTES
+from shared.wire import DOWN_FILE, INSTANCE_FILE, MAX_SOCKET_BYTES
 
 if TYPE_CHECKING:  # their import takes most of a start: the driver starts meanwhile
     from fastapi import FastAPI
 
+    from browser_service.observability.tracing import Tracing
     from browser_service.services import Services
 
 _DRAIN_S = 10
@@ -70,6 +72,8 @@ class AlreadyRunning(CannotStart):
 
 def serve(settings: Settings) -> None:
     """Run until SIGTERM or SIGINT. Raises CannotStart, which names the obstacle."""
+    configure(settings.log_level, for_people=settings.app_env != "production")
+    tracing = tracing_of(os.environ)  # now, because its key is among the variables that are removed for children
     with prepared(settings):
         try:
             check_version(settings.data_dir / JOURNAL_FILE)
@@ -82,14 +86,13 @@ def serve(settings: Settings) -> None:
             (settings.data_dir / INSTANCE_FILE).write_text(
                 json.dumps({"pid": os.getpid(), "url": url}), encoding="utf-8"
             )
-            run_to_end(_run(settings, listener, port, url))
+            run_to_end(_run(settings, listener, url, tracing))
 
 
 @contextlib.contextmanager
 def prepared(settings: Settings) -> Iterator[None]:
     """Ready this process for browsers, and have the data directory alone until the end of the block. Raises
     CannotStart."""
-    configure(settings.log_level, for_people=settings.app_env != "production")
     environment.keep_needed()  # the driver, the browser and its pages inherit it, and need no keys
     driver.economize(settings.data_dir / DRIVER_CACHE)
     check_writable(settings.data_dir)
@@ -98,6 +101,7 @@ def prepared(settings: Settings) -> Iterator[None]:
     _take(lock, settings.data_dir)
     try:
         instance.unlink(missing_ok=True)  # left by a killed service: nobody should be sent there
+        (settings.data_dir / DOWN_FILE).unlink(missing_ok=True)  # whoever starts it may
         yield
     finally:
         with contextlib.suppress(OSError):  # a full disk must not change how the service ends
@@ -197,12 +201,13 @@ def run_to_end(work: Coroutine[None, None, None]) -> None:
         runner.run(work)
 
 
-async def _run(settings: Settings, listener: socket.socket, port: int, url: str) -> None:
+async def _run(settings: Settings, listener: socket.socket, url: str, tracing: "Tracing | None") -> None:
     """Start the driver, and at the same time, in a thread, build the application; then serve until the end. Raises
     CannotStart."""
     is_warm = settings.min_instances > 0 or settings.cdp_url is not None
     early = asyncio.create_task(_start_driver(settings)) if is_warm else None
-    app = await asyncio.to_thread(_application, settings, early)
+    app = await asyncio.to_thread(_application, settings, early, tracing)
+    port = listener.getsockname()[1]
     from browser_service.http import metrics_port  # noqa: PLC0415 - as in `_application`, which has imported it
 
     app.state.port = port
@@ -215,6 +220,8 @@ async def _run(settings: Settings, listener: socket.socket, port: int, url: str)
     server = Server(server_config(app, tls(settings)), app)
     with contextlib.suppress(SystemExit):  # uvicorn exits like this if the start failed
         await server.serve(sockets=[listener, *([figures] if figures else [])])
+    if tracing is not None:
+        tracing.close()
     if not server.started:
         failure = app.state.start_failed
         raise CannotStart(f"The service could not start: {failure or 'see the log above.'}") from failure
@@ -228,12 +235,14 @@ async def _start_driver(settings: Settings) -> driver.Started:
     return started
 
 
-def _application(settings: Settings, early: "asyncio.Task[driver.Started] | None") -> "FastAPI":
+def _application(
+    settings: Settings, early: "asyncio.Task[driver.Started] | None", tracing: "Tracing | None"
+) -> "FastAPI":
     check_rules(settings)
     with absent(RICH, CRYPTOGRAPHY):
         from browser_service.app import browser_host, create_app  # noqa: PLC0415 - most of a start is this import
 
-    return create_app(settings, make_host=partial(browser_host, early=early))
+    return create_app(settings, make_host=partial(browser_host, early=early), tracing=tracing)
 
 
 def tls(settings: Settings) -> ssl.SSLContext | None:

@@ -49,6 +49,7 @@ from browser_service.spine.politeness import Origins
 from browser_service.spine.reads import Reads
 from browser_service.spine.register import CallRegister
 from browser_service.spine.rendering.told import ToldPages
+from browser_service.spine.traced import Traced
 from browser_service.spine.undo import UndoStore
 from browser_service.store.activity import ActivityTable
 from browser_service.store.artifacts import ArtifactLimits, Artifacts, Folders
@@ -72,6 +73,7 @@ from shared.secret import ensure_secret
 
 if TYPE_CHECKING:
     from browser_service.fleet import Fleet
+    from browser_service.observability.tracing import Tracing
 
 Carrier = Callable[[LocalHost], SessionHost]
 Handlers = Mapping[str, Callable[..., Awaitable[Json]]]
@@ -90,10 +92,11 @@ class Services:
         make_host: MakeHost,
         port: Callable[[], int],
         own_hosts: Callable[[], frozenset[str]],
+        tracing: "Tracing | None" = None,
     ) -> None:
         """`make_host` makes the host, and `carrier` wraps it if it runs elsewhere. `clock` times limits and claims.
         `port` and `own_hosts` are functions, because the port may be chosen later."""
-        self.settings = settings
+        self.settings, self.tracing = settings, tracing
         self.clients = Clients(settings.tuning.presence_grace_ms)
         self.directory = Directory()
         self.directory.sessions.shared_browser = configuration.shared_browser(settings)
@@ -216,6 +219,7 @@ class Services:
             *(host, directory, clients, Addressing(directory), self.policy, self.quotas, self.origins, self.guard),
             *(feeds, ledger, host_calls, self.lifecycle, self.work, self.downloads),
             flows=self.flows,
+            traced=Traced(self.tracing),
             count_unshared=count_unshared,
             owner_asks=owner_asks,
         )

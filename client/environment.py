@@ -22,6 +22,8 @@ _NEEDED: Final = frozenset(
     """.split()  # noqa: SIM905 - as a list it would be a page long
 )
 """The variables that programs need: paths, language, display and the like. Any other variable may be a key."""
+_TRACING: Final = "OTEL_"
+"""The beginning of the variables that say where a service exports spans."""
 _NEEDED_PREFIXES: Final = ("LC_", "XDG_", "GTK_", "GDK_", "QT_", "MESA_", "LIBGL_")
 _PROXIES: Final = frozenset(("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"))
 _SETTINGS: Final = frozenset(
@@ -42,7 +44,11 @@ def needed(environment: Mapping[str, str]) -> dict[str, str]:
 def of_service(environment: Mapping[str, str]) -> dict[str, str]:
     """Return the variables for a service that this process starts, including its settings, but no token or key of a
     gateway."""
-    settings = {name: value for name, value in environment.items() if name.upper() in _SETTINGS}
+    settings = {
+        name: value
+        for name, value in environment.items()
+        if name.upper() in _SETTINGS or name.upper().startswith(_TRACING)
+    }
     return needed(environment) | settings
 
 

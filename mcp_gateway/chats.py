@@ -7,6 +7,7 @@ import re
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from itertools import count
+from types import MappingProxyType
 from typing import Final, NamedTuple, Self
 from uuid import uuid4
 
@@ -33,11 +34,12 @@ from shared.events import CallMoved, PageMoved
 from shared.limits import Limits, readable_limits
 from shared.model import Json
 from shared.replies import ReplyForm
-from shared.wire import ATTEMPT_META, CALL_ID_META, CLIENT_ID_PATTERN, DEFAULT_SESSION, is_call_id
+from shared.wire import ATTEMPT_META, CALL_ID_META, CLIENT_ID_PATTERN, DEFAULT_SESSION, TRACE_CONTEXT, is_call_id
 
 _CHAT_KEYS: Final = ("vscode.conversationId", "sessionID", "threadId", "openai/session")
 """Where hosts put the chat's id in a request's `_meta`: VS Code, OpenCode, Codex, ChatGPT."""
 _NEW: Final = "new"
+_TRACE: Final = re.compile(r"[\x21-\x7e][\x20-\x7e]{0,511}")
 _ENDED: Final = {SessionExpired.code, SessionNotFound.code}
 _MAX_PRESENT: Final = 32
 """The most named chats with an event stream. Without one, the service considers a chat gone."""
@@ -54,13 +56,16 @@ class Asker(NamedTuple):
     call_id: str = ""
     attempt: int = 1
     """2 if a process that has died may already have sent the call."""
+    trace: Mapping[str, str] = MappingProxyType({})
+    """The span of the client that the call belongs to, as headers."""
 
     @classmethod
     def of(cls, ctx: Context) -> Self:
         """Make the asker of an MCP request."""
         meta: Mapping[str, object] = ctx.meta or {}
         call_id = _given_call_id(meta)
-        return cls(ctx.session.report_progress, call_id, 2 if call_id and meta.get(ATTEMPT_META) else 1)
+        attempt = 2 if call_id and meta.get(ATTEMPT_META) else 1
+        return cls(ctx.session.report_progress, call_id, attempt, _trace(meta))
 
 
 class Chat:
@@ -136,7 +141,7 @@ class Chat:
                 await self.service.started()
                 await self.stream.ready()
                 body = await self._in_session(body)
-                reply = await self.service.call(call_id, body, form, asker.attempt)
+                reply = await self.service.call(call_id, body, form, asker.attempt, asker.trace)
                 self._note_end(body, reply)
                 self._faults.note_catalogue(self.service.other_catalogue)
         except BrowseError as error:
@@ -296,6 +301,12 @@ def _given_call_id(meta: Mapping[str, object]) -> str:
     """Return the call id given by the client, for asking about the call after a lost connection; empty without one."""
     given = meta.get(CALL_ID_META)
     return given if isinstance(given, str) and is_call_id(given) else ""
+
+
+def _trace(meta: Mapping[str, object]) -> dict[str, str]:
+    """Return the client's span, where it has the form of a header."""
+    given = {name: meta.get(name) for name in TRACE_CONTEXT}
+    return {name: text for name, text in given.items() if isinstance(text, str) and _TRACE.fullmatch(text)}
 
 
 def _client_id(meta: Mapping[str, object], scope: str) -> str | None:

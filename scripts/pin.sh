@@ -9,7 +9,7 @@ trap 'rm -rf "$fresh"' EXIT
 "${PYTHON:-.venv/bin/python}" -m venv "$fresh"
 pip="$fresh/bin/python -m pip --disable-pip-version-check -qq"
 $pip install --upgrade 'pip>=25.1'
-$pip install --editable '.[video,ray]' --group dev --group site --group engines
+$pip install --editable '.[video,ray,otel]' --group dev --group site --group engines
 {
     echo "# The exact versions of the whole environment, written by scripts/pin.sh."
     $pip freeze --all --exclude pip --exclude-editable --exclude browse-together | LC_ALL=C sort -f

@@ -234,6 +234,7 @@ async def _run(request: Request, caller: Identity, body: Json, page_id: str | No
         attempt=_number(request, wire.ATTEMPT, 1),
         inline_text=_number(request, wire.INLINE, 0) or None,
         request_id=request.state.request_id,
+        parent_span={name: text for name in wire.TRACE_CONTEXT if (text := request.headers.get(name))},
     )
     form = asked_form(request.headers.get(wire.REPLY))
     run = services(request).dispatcher.run(call)

@@ -1,7 +1,7 @@
 """A call on its way through the front half, and the stages that it passes, one for each concern."""
 
 import copy
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar, Self
 
@@ -32,6 +32,8 @@ class FrontCall:
     attempt: int = 1
     inline_text: int | None = None
     request_id: str = ""
+    parent_span: Mapping[str, str] = field(default_factory=dict)
+    """The W3C trace context of the caller: `traceparent`, `tracestate`. Steps have none: they are below their call."""
     via: str = ""
     """The step of a flow that it is, in words."""
     counted: bool = True

@@ -54,6 +54,7 @@ class Dispatcher:
             parts.host_calls,
         )
         self._stages: tuple[Stage, ...] = (
+            parts.traced,
             parts.ledger,
             WithoutPrivate(parts.policy),
             parts.ledger.undos,
@@ -125,6 +126,7 @@ class Dispatcher:
         except BrowseError as error:
             refusal = error.body(call.request_id)
             self.parts.ledger.refused(call, action, refusal)
+            self.parts.traced.refused(call, action, refusal)
             return failed(refusal)
 
     def _register(self, call: FrontCall) -> Record:

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import httpx
 import pytest
@@ -31,6 +31,9 @@ from shared.pages import PageState
 from shared.wire import DEFAULT_SESSION
 from tests.support import browsers
 from tests.support.json import AnyJson
+
+if TYPE_CHECKING:
+    from browser_service.observability.tracing import Tracing
 
 _numbers = itertools.count(1)
 
@@ -212,8 +215,10 @@ async def running_service(
     carrier: Carrier = lambda host: host,
     clock: Clock = time.monotonic,
     make_host: MakeHost | None = None,
+    tracing: "Tracing | None" = None,
 ) -> AsyncIterator[RunningService]:
-    app = create_app(settings, carrier=carrier, clock=clock, make_host=make_host or browsers.make_host())
+    make_host = make_host or browsers.make_host()
+    app = create_app(settings, carrier=carrier, clock=clock, make_host=make_host, tracing=tracing)
     async with app.router.lifespan_context(app):
         yield RunningService(app, settings)
 

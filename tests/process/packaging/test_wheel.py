@@ -49,7 +49,7 @@ def test_the_wheel_has_every_file_of_the_packages_and_says_what_it_is(built: Pat
     assert (about["Name"], about["Version"], about["License-Expression"]) == (APP_NAME, VERSION, "MIT")
     assert licence.startswith("MIT License")
     assert "The browse-together authors" in licence
-    assert {"video", "keyring"} <= set(about.get_all("Provides-Extra", []))
+    assert {"video", "keyring", "otel"} <= set(about.get_all("Provides-Extra", []))
     assert not [text for text in about.get_all("Requires-Dist", []) if text.startswith("av") and "extra" not in text]
 
 

@@ -1,0 +1,69 @@
+"""Exports a span of each call by OTLP. Only a process in whose environment an endpoint is set imports it.
+
+Names and attributes follow OpenTelemetry's conventions for MCP. A span has no argument, no address and no text of a
+page.
+"""
+
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Final, Self
+
+from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+from opentelemetry.sdk.resources import SERVICE_NAME, SERVICE_VERSION, Resource
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter
+from opentelemetry.trace import Span, SpanKind, Status, StatusCode
+from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
+
+from shared.wire import APP_NAME, VERSION
+
+_ENDS_WITHIN_S: Final = 2.0
+_METHOD: Final = "tools/call"
+_OURS: Final = "browse_together"
+
+
+class Tracing:
+    """The way of spans to an exporter, which has a thread of its own."""
+
+    def __init__(self, exporter: SpanExporter, name: str = APP_NAME) -> None:
+        resource = Resource.create({SERVICE_NAME: name, SERVICE_VERSION: VERSION})
+        self._provider = TracerProvider(resource=resource, shutdown_on_exit=False)
+        self._provider.add_span_processor(BatchSpanProcessor(exporter))
+        self._tracer = self._provider.get_tracer(APP_NAME, VERSION)
+        self._propagator = TraceContextTextMapPropagator()
+
+    @classmethod
+    def of(cls, environment: Mapping[str, str]) -> Self:
+        """Return the tracing to the endpoint of the environment, whose other variables the exporter reads by itself."""
+        return cls(OTLPSpanExporter(), environment.get("OTEL_SERVICE_NAME") or APP_NAME)
+
+    @contextmanager
+    def span(self, tool: str, call_id: str, parent: Mapping[str, str]) -> Iterator[Span]:
+        """Record the block as a call's span, below the span that `traceparent` names, or else below the one that is
+        open."""
+        attributes = {
+            "mcp.method.name": _METHOD,
+            "gen_ai.operation.name": "execute_tool",
+            "gen_ai.tool.name": tool,
+            "gen_ai.tool.call.id": call_id,
+        }
+        above = self._propagator.extract(parent) if parent else None
+        name = f"{_METHOD} {tool}"
+        with self._tracer.start_as_current_span(name, above, SpanKind.SERVER, attributes) as span:
+            yield span
+
+    @staticmethod
+    def note_end(span: Span, code: str | None, page_id: str | None, session_id: str | None) -> None:
+        """Add what became of a call to its span. `code` is the error's, if it failed."""
+        known = {"page.id": page_id, "session.id": session_id, "error.code": code}
+        span.set_attributes({f"{_OURS}.{name}": value for name, value in known.items() if value is not None})
+        if code is not None:
+            span.set_attribute("error.type", "tool_error")
+            span.set_status(Status(StatusCode.ERROR, code))
+
+    def close(self) -> None:
+        """Export what is left. An endpoint that does not answer keeps nobody for long."""
+        closing = threading.Thread(target=self._provider.shutdown, daemon=True)
+        closing.start()
+        closing.join(_ENDS_WITHIN_S)
