@@ -29,6 +29,7 @@ from shared.errors import BrowseError, InternalError
 from shared.instructions import INSTRUCTIONS
 from shared.limits import readable_limits
 from shared.model import Json
+from shared.peer_calls import body_of
 from shared.quoting import one_line
 from shared.replies import ForModel
 from shared.wire import APP_NAME, VERSION, WALL, is_page_id
@@ -110,7 +111,7 @@ class Connection:
             allowed = filter(self._chat(ctx).limits.lists, catalogue.ACTIONS.values())
             data = {"availableTools": [action.name() for action in allowed]}
             raise MCPError(protocol.METHOD_NOT_FOUND, f"Tool not found: {one_line(params.name)}", data)
-        chat, body = self._chat(ctx), cast("Json", {**(params.arguments or {}), "action": params.name})  # JSON, parsed
+        chat, body = self._chat(ctx), body_of(params.name, cast("Json", params.arguments or {}))  # JSON, parsed
         form = self._form(ctx, chat)
         try:
             body = catalogue.unwrap(body)

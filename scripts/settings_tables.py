@@ -16,7 +16,7 @@ from pydantic_settings import BaseSettings
 from browser_service.settings import Settings as ServiceSettings
 from mcp_gateway.settings import Settings as GatewaySettings
 from mcp_gateway.transports.settings import TransportSettings
-from shared import peers
+from shared import peer_calls, peers
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "settings.md"
@@ -95,6 +95,10 @@ def of_peers(text: str) -> str:
         f"| `{alias.name}` | `{action}` | {', '.join(f'`{old}` is `{new}`' for old, new in alias.renames.items())} |"
         for action, aliases in peers.TOOLS.items()
         for alias in aliases
+    ]
+    rows += [
+        f"| `{name}` | {', '.join(f'`{each}`' for each in tool.here.split(', '))} | {tool.told} |"
+        for name, tool in peer_calls.CONVERTED.items()
     ]
     table_of = "\n".join(["| there | here | arguments |", "| --- | --- | --- |", *rows])
     return re.sub(r"(<!-- peers -->\n).*?(<!-- end -->)", partial(_between, table_of), text, flags=re.DOTALL)

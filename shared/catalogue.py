@@ -13,7 +13,7 @@ from typing import Final, NamedTuple, TypeVar, cast
 
 from pydantic import JsonValue, ValidationError
 
-from shared import argument_errors, peers
+from shared import argument_errors, peer_calls, peers
 from shared.actions.base import MOST_ARGUMENTS, MOST_PARTS, Action, PageAction
 from shared.actions.combining import Batch, is_separate_call, needs_separate_calls
 from shared.actions.help import CallTool, decoded
@@ -89,6 +89,10 @@ NAMES: Final = MappingProxyType(
     {name: NamedAction(action) for name, action in ACTIONS.items()}
     | {alias.name: NamedAction(action, alias) for action in ACTIONS.values() for alias in action.aliases}
     | {alias.name: NamedAction(ACTIONS[name], alias) for name, aliases in peers.TOOLS.items() for alias in aliases}
+    | {
+        name: NamedAction(ACTIONS[each.here.partition(",")[0]], Alias(name))
+        for name, each in peer_calls.CONVERTED.items()
+    }
 )
 
 
@@ -118,10 +122,11 @@ def parse_as(kind: type[A], body: Body) -> A:
 
 def unwrap(body: Body) -> dict[str, JsonValue]:
     """Return the call inside a `call_tool`, or any other body, with lists and objects instead of the JSON texts that
-    hosts send. So no other module sees wrappers or such texts. Raises InvalidRequest for an unknown name, and
+    hosts send, and as a call of ours if it is one of another server's. So no other module sees wrappers, such texts
+    or such calls. Raises InvalidRequest for an unknown name, and
     ValidationFailed for arguments that cannot be passed on."""
     if body.get("action") != CallTool.name():
-        return _without_texts(body)
+        return _without_texts(peer_calls.converted({**body}))
     wrapper = {key: value for key, value in body.items() if key != "action"}
     misplaced = [key for key in wrapper if key not in {"name", "arguments"}]
     if misplaced and "name" in wrapper and isinstance(inner := wrapper.get("arguments", {}), dict):
@@ -139,9 +144,9 @@ def unwrap(body: Body) -> dict[str, JsonValue]:
     except ValidationError as error:
         raise argument_errors.explain(CallTool, wrapper, error) from None
     _check_wrapped(call)
-    inner_body: dict[str, JsonValue] = {**call.arguments, "action": call.tool}
+    inner_body = peer_calls.body_of(call.tool, call.arguments)
     _check_text(inner_body)
-    return _without_texts(inner_body)
+    return _without_texts(peer_calls.converted(inner_body))
 
 
 def _without_texts(body: Body) -> dict[str, JsonValue]:
@@ -173,7 +178,7 @@ def _check_wrapped(call: CallTool) -> None:
             hint=f"Name the tool that you mean: {next_call('call_tool', name='hover', arguments={'selector': 'e12'})}.",
             details=argument_errors.error_details(CallTool, "name"),
         )
-    if call.arguments.get("action", call.tool) != call.tool:
+    if call.tool not in peer_calls.WITH_VERB and call.arguments.get("action", call.tool) != call.tool:
         raise ValidationFailed(
             f"name is {call.tool!r}, and the arguments name the action {call.arguments['action']!r}.",
             hint="Give the tool once, by name.",

@@ -11,10 +11,10 @@ from pydantic import JsonValue
 
 from shared.actions.traits import Alias
 
-ELEMENT: Final = ("ref", "uid")
+ELEMENT: Final = ("ref", "uid", "target")
 """Their arguments that name an element of the last snapshot, as `selector` does here."""
-DESCRIBED: Final = "element"
-"""Their argument that describes such an element to a person; it selects nothing."""
+DESCRIBED: Final = frozenset(("element", "startElement", "endElement"))
+"""Their arguments that describe such elements to a person; they select nothing."""
 
 
 def _named(names: str, **renames: str) -> tuple[Alias, ...]:
@@ -23,23 +23,24 @@ def _named(names: str, **renames: str) -> tuple[Alias, ...]:
 
 TOOLS: Final[Mapping[str, tuple[Alias, ...]]] = MappingProxyType(
     {
-        "goto": _named("navigate_page"),
         "go_back": _named("browser_navigate_back"),
         "hover": _named("browser_hover"),
         "drag_and_drop": (
-            *_named("browser_drag", startRef="source", endRef="target"),
+            *_named("browser_drag", startTarget="source", endTarget="target", startRef="source", endRef="target"),
             *_named("drag", from_uid="source", to_uid="target"),
         ),
         "select_option": _named("browser_select_option", values="value"),
         "fill_form": _named("browser_fill_form"),
         "press": _named("browser_press_key press_key"),
-        "snapshot": _named("browser_snapshot take_snapshot"),
-        "screenshot": _named("browser_take_screenshot take_screenshot"),
-        "evaluate_script": _named("browser_evaluate", function="expression"),
-        "get_console_messages": _named("browser_console_messages list_console_messages"),
-        "get_network_log": _named("browser_network_requests list_network_requests"),
+        "snapshot": _named("browser_snapshot"),
+        "emulate": _named("browser_emulate_media"),
+        "mock_response": _named("browser_route"),
+        "list_routes": _named("browser_route_list"),
+        "start_tracing": _named("browser_start_tracing"),
+        "stop_tracing": _named("browser_stop_tracing"),
+        "export_session": _named("browser_storage_state"),
+        "highlight": _named("browser_highlight"),
         "generate_pdf": _named("browser_pdf_save"),
-        "open_page": _named("new_page"),
         "close_page": _named("browser_close"),
         "handle_dialog": _named("browser_handle_dialog"),
     }
@@ -59,10 +60,14 @@ def with_selector(given: Mapping[str, JsonValue], known: Collection[str]) -> dic
 
 def _with_selector(given: Mapping[str, JsonValue], known: Collection[str]) -> dict[str, JsonValue]:
     named = [name for name in ELEMENT if name in given and name not in known]
-    if "selector" not in known or "selector" in given or len(named) != 1:
+    is_theirs = "selector" in known and "selector" not in given and len(named) == 1
+    is_described = "source" in known and not DESCRIBED.isdisjoint(given)
+    if not is_theirs and not is_described:
         return {**given}
-    dropped = {named[0]} | ({DESCRIBED} - {*known})
-    return {"selector": given[named[0]], **{name: value for name, value in given.items() if name not in dropped}}
+    dropped = {*named[:1]} if is_theirs else set[str]()
+    dropped |= DESCRIBED - {*known}
+    kept = {name: value for name, value in given.items() if name not in dropped}
+    return {"selector": given[named[0]], **kept} if is_theirs else kept
 
 
 def _field(given: dict[str, JsonValue]) -> JsonValue:

@@ -23,7 +23,7 @@ from browser_service.cli.options import (
     with_signature,
 )
 from browser_service.cli.root import Late
-from shared import catalogue, wire
+from shared import catalogue, peer_calls, wire
 from shared.actions.base import Action
 from shared.errors import BrowseError
 from shared.model import Json
@@ -106,7 +106,7 @@ def perform(
 
 def command_of(name: str, action: type[Action], run_body: Callable[..., None] = perform) -> typer.Typer:
     """Make the command for an action under one of its names. `run_body` gets the typed body."""
-    wire_name = name if name in catalogue.NAMES else action.name()
+    wire_name = name if name in catalogue.NAMES.keys() - peer_calls.CONVERTED.keys() else action.name()
 
     def act(
         *,

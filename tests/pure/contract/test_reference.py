@@ -9,6 +9,7 @@ from scripts.reference import main, reference
 from shared.actions.base import Action
 from shared.catalogue import ACTIONS, NAMES
 from shared.errors import every_error
+from shared.peer_calls import CONVERTED
 from shared.peers import TOOLS
 from shared.written import fingerprint
 from tests.support.each import each
@@ -44,7 +45,7 @@ def test_an_action_has_its_section_with_every_argument(action: type[Action]) -> 
 
 def test_every_name_and_error_and_the_fingerprint_are_there() -> None:
     text = written()
-    of_peers = {alias.name for aliases in TOOLS.values() for alias in aliases}
+    of_peers = {alias.name for aliases in TOOLS.values() for alias in aliases} | CONVERTED.keys()
     assert all(f"`{name}`" in text for name in NAMES.keys() - of_peers)
     assert all(f"| `{error.code}` | {error.status} |" in text for error in every_error())
     assert f"`{fingerprint()}`" in text

@@ -9,6 +9,7 @@ from jsonschema import Draft202012Validator
 from shared.actions.base import Action, PageAction, SessionAction
 from shared.actions.traits import Effect, Unaddressed
 from shared.catalogue import ACTIONS, NAMES
+from shared.peer_calls import CONVERTED
 from shared.peers import TOOLS
 from shared.schema import Schema, full_schema, inherited_names, listed_schema, properties_of, required_of, second_names
 from shared.toolsets import annotations
@@ -147,4 +148,4 @@ def test_the_effect_is_announced_where_clients_would_assume_another(action: type
 
 def test_no_name_is_used_twice() -> None:
     aliases = [alias.name for action in ACTIONS.values() for alias in (*action.aliases, *TOOLS.get(action.name(), ()))]
-    assert len(NAMES) == len(ACTIONS) + len(aliases)
+    assert len(NAMES) == len(ACTIONS) + len(aliases) + len(CONVERTED)

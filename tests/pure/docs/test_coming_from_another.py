@@ -4,6 +4,7 @@ exist."""
 import re
 
 from shared import setting_names
+from shared.catalogue import NAMES
 from tests.support.docs import page
 
 USUAL = {
@@ -62,8 +63,13 @@ def test_every_usual_setting_is_there_with_its_usual_value() -> None:
     assert {name: usual for name, (usual, _) in rows().items()} == expected
 
 
-def test_every_setting_that_is_named_exists() -> None:
-    named = {name for _, here in rows().values() for name in re.findall(r"`BROWSE_(\w+)`", here)}
+def test_every_setting_and_tool_that_is_named_exists() -> None:
+    text = page("docs/coming-from.md")
     known = {name.upper() for name in (*setting_names.SERVICE, *setting_names.GATEWAY)}
+    named = {*re.findall(r"`BROWSE_(\w+)", text)}
     assert named
     assert named <= known
+    of_another = text.partition("## agent-browser")[2]
+    tools = {*re.findall(r"`(?:run )?([a-z]+_[a-z_]+)", of_another), *re.findall(r"`run (\w+)", of_another)}
+    assert len(tools) > 40
+    assert tools <= NAMES.keys()
