@@ -1,7 +1,7 @@
 """Reads where the controls of a tree are in the window."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from browser_service.host.reading.tree import Node, Tree
@@ -10,15 +10,23 @@ from browser_service.marks import Box
 _BOX: Final = re.compile(r"box=(-?\d+),(-?\d+),(\d+),(\d+)")
 
 
-def control_boxes(nodes: Tree) -> Iterator[tuple[Node, Box]]:
-    """Yield each control that has a ref, with its box in the window. Within a frame, a box is from the frame's corner:
-    the frame's border, which no tree tells, is missing from it."""
+def frame_refs(nodes: Tree) -> list[str]:
+    """Return the refs of the frames."""
+    return [node.ref for node in nodes if node.role == "iframe" and node.ref]
+
+
+def control_boxes(nodes: Tree, insets: Mapping[str, tuple[float, float]]) -> Iterator[tuple[Node, Box]]:
+    """Yield each control that has a ref, with its box in the window. `insets` has, by a frame's ref, how far its
+    document begins from its corner: no tree tells of borders."""
     corners: dict[int, tuple[float, float]] = {}
     for index, node in enumerate(nodes):
         left, top = corners.get(node.parent, (0.0, 0.0)) if node.parent is not None else (0.0, 0.0)
         box = next((Box(*map(float, found.groups())) for mark in node.marks if (found := _BOX.fullmatch(mark))), None)
         if box is not None:
             box = box._replace(x=box.x + left, y=box.y + top)
-        corners[index] = (box.x, box.y) if box and node.role == "iframe" else (left, top)
+        if box and node.role == "iframe":
+            inset = insets.get(node.ref or "", (0.0, 0.0))
+            left, top = box.x + inset[0], box.y + inset[1]
+        corners[index] = (left, top)
         if box and node.ref and node.is_control:
             yield node, box

@@ -362,7 +362,8 @@ async def test_marks_are_drawn_on_the_picture_of_the_window_and_their_refs_can_b
 
 async def test_marks_in_frames_and_in_a_scrolled_window_are_where_the_controls_are(tab: Tab) -> None:
     await tab.show(
-        "<body style='margin: 0; height: 3000px'><iframe style='position: absolute; left: 300px; top: 600px; border: 0'"
+        "<body style='margin: 0; height: 3000px'><iframe style='position: absolute; left: 288px; top: 590px; "
+        "border: 7px solid; padding: 3px 5px'"
         ' srcdoc=\'<body style="margin: 0"><button style="width: 90px; height: 50px; border: 0; background: white">\'>'
     )
     await tab.sees("scrollTo(0, 500)")
