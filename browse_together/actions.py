@@ -1592,6 +1592,37 @@ class BrowserActions(Calling):
             expect_url=expect_url, reply=reply, as_=as_, auth=auth, url=url, wait_until=wait_until, referer=referer,
         )
 
+    def tell_person(self, message: str) -> Done:
+        """Write your person a line, as an answer to theirs. It waits for nothing; request_human asks them something.
+        They read it at the live wall: at most 10 lines a minute.
+
+        message: What to tell them.
+        """
+        return self._call("tell_person", Done, message=message)
+
+    def tell_agent(
+        self, *, to: str | None = None, message: str | None = None, page_id: str | None = None,
+        about: str | None = None,
+    ) -> Done:
+        """For people alone: write a line to an agent, or to all. It stands in their next reply; a call that waits
+        replies at once.
+
+        to: Its name, or a page_id of one of its; without, all agents.
+        message: What to tell them.
+        page_id: The page that it is about.
+        about: The element on it that is meant, with its ref.
+        """
+        return self._call("tell_agent", Done, to=to, message=message, page_id=page_id, about=about)
+
+    def halt_agent(self, how: Literal["pause", "stop", "go_on"], *, to: str | None = None) -> Done:
+        """For people alone: pause an agent, so that its calls wait for at most 10 minutes; stop it, so that what runs
+        is cancelled and what comes is refused; or let it go on. Without `to`, all agents, and those who come.
+
+        to: Its name, or a page_id of one of its; without, all agents.
+        how: What to do.
+        """
+        return self._call("halt_agent", Done, to=to, how=how)
+
     def create_session(
         self, *, session_id: str | None = None, user_id: str | None = None, name: str | None = None,
         persistent: bool | None = None, guarded: bool | None = None, ttl: int | None = None,
@@ -3340,6 +3371,37 @@ class AsyncBrowserActions(AsyncCalling):
             "open_page", Done, page_id=page_id, session_id=session_id, timeout=timeout, if_revision=if_revision,
             expect_url=expect_url, reply=reply, as_=as_, auth=auth, url=url, wait_until=wait_until, referer=referer,
         )
+
+    async def tell_person(self, message: str) -> Done:
+        """Write your person a line, as an answer to theirs. It waits for nothing; request_human asks them something.
+        They read it at the live wall: at most 10 lines a minute.
+
+        message: What to tell them.
+        """
+        return await self._call("tell_person", Done, message=message)
+
+    async def tell_agent(
+        self, *, to: str | None = None, message: str | None = None, page_id: str | None = None,
+        about: str | None = None,
+    ) -> Done:
+        """For people alone: write a line to an agent, or to all. It stands in their next reply; a call that waits
+        replies at once.
+
+        to: Its name, or a page_id of one of its; without, all agents.
+        message: What to tell them.
+        page_id: The page that it is about.
+        about: The element on it that is meant, with its ref.
+        """
+        return await self._call("tell_agent", Done, to=to, message=message, page_id=page_id, about=about)
+
+    async def halt_agent(self, how: Literal["pause", "stop", "go_on"], *, to: str | None = None) -> Done:
+        """For people alone: pause an agent, so that its calls wait for at most 10 minutes; stop it, so that what runs
+        is cancelled and what comes is refused; or let it go on. Without `to`, all agents, and those who come.
+
+        to: Its name, or a page_id of one of its; without, all agents.
+        how: What to do.
+        """
+        return await self._call("halt_agent", Done, to=to, how=how)
 
     async def create_session(
         self, *, session_id: str | None = None, user_id: str | None = None, name: str | None = None,

@@ -151,7 +151,14 @@ async def _start(services: Services, stack: AsyncExitStack) -> None:
     await services.journal.open()
     stack.push_async_callback(services.journal.close)
     services.host_calls.number_from(await services.journal.count_start())
-    for part in (services.activity, services.colours, services.downloads, services.revoked, services.tokens):
+    for part in (
+        services.activity,
+        services.colours,
+        services.downloads,
+        services.revoked,
+        services.tokens,
+        services.stops,
+    ):
         await part.open()
     await services.begin()
     upkeep = asyncio.gather(services.lifecycle.run(), services.abandoned.run(), _clean_daily(services))

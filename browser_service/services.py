@@ -12,6 +12,8 @@ from browser_service.clients.downloads import Downloads
 from browser_service.clients.inbox import HumanInbox
 from browser_service.clients.notifications import Notifier
 from browser_service.clients.presence import Clients
+from browser_service.clients.stops import Stops
+from browser_service.clients.threads import Threads
 from browser_service.clients.tokens import Tokens
 from browser_service.clients.work import Work
 from browser_service.flows.desk import FlowDesk
@@ -23,6 +25,7 @@ from browser_service.host_settings import HostSettings
 from browser_service.observability.activity import Activity
 from browser_service.observability.metrics import Made, Metrics
 from browser_service.opening import open_link
+from browser_service.rules.halts import Halts
 from browser_service.rules.quotas import Quotas
 from browser_service.rules.window import Clock
 from browser_service.security.auth import Identity, Revocations
@@ -49,17 +52,20 @@ from browser_service.spine.politeness import Origins
 from browser_service.spine.reads import Reads
 from browser_service.spine.register import CallRegister
 from browser_service.spine.rendering.told import ToldPages
+from browser_service.spine.talk import Talk
 from browser_service.spine.traced import Traced
 from browser_service.spine.undo import UndoStore
-from browser_service.store.activity import ActivityTable
+from browser_service.store.activity import ActivityTable, Row
 from browser_service.store.artifacts import ArtifactLimits, Artifacts, Folders
 from browser_service.store.colours import ColourTable
+from browser_service.store.halts import HaltTable
 from browser_service.store.health import Storage
 from browser_service.store.journal import Journal
 from browser_service.store.journal_file import Damage
 from browser_service.store.thumbnails import ThumbnailTable
 from browser_service.store.tokens import TokenTable
 from browser_service.store.uploads import UploadRoots
+from browser_service.wall.agents import Agents
 from browser_service.wall.pairing import Pairing
 from browser_service.wall.pictures import Pictures
 from browser_service.wall.state import Wall
@@ -173,7 +179,10 @@ class Services:
         self.told = ToldPages()
         self.viewing = Viewing(clock)
         self.pairing = Pairing(self.tokens, self.secret, self.revoked, clock)
-        self.wall = Wall(self.directory, clients, self.colours)
+        self.threads, self.halts, self.register = Threads(clock), Halts(clock), CallRegister()
+        self.stops = Stops(HaltTable(self.journal), self.halts)
+        agents = Agents(clients, self.colours, self.threads, self.halts, self.register)
+        self.wall = Wall(self.directory, self.colours, agents)
         self.notifier = Notifier(
             desktop=settings.notify == "desktop",
             webhook=settings.notify_webhook,
@@ -190,7 +199,7 @@ class Services:
         host, directory, clients = self.host, self.directory, self.clients
         undos, artifacts = UndoStore(directory.sessions, clock), self.artifacts
         metrics = Metrics(lambda: len(clients.present_ids), lambda: Made(artifacts.made, artifacts.made_bytes))
-        self.ledger = ledger = Ledger(CallRegister(), undos, self.activity, metrics)
+        self.ledger = ledger = Ledger(self.register, undos, self.activity, metrics)
         self.events = HostEvents(
             *(directory, clients, self.journal, self.seal, self.vault.told, self.storage, self.origins),
             downloads=self.downloads,
@@ -214,11 +223,13 @@ class Services:
         )
         if self.fleet is not None:
             self.fleet.connect(self.events, feeds, self.lifecycle)
+        self.talk = Talk(clients, directory, host_calls, self.threads, self.stops, lambda: self.viewing.watched)
         self.guard = CrossOriginGuard(directory, self.downloads.urls_of)
         front = FrontParts(
             *(host, directory, clients, Addressing(directory), self.policy, self.quotas, self.origins, self.guard),
             *(feeds, ledger, host_calls, self.lifecycle, self.work, self.downloads),
             flows=self.flows,
+            talk=self.talk,
             traced=Traced(self.tracing),
             count_unshared=count_unshared,
             owner_asks=owner_asks,
@@ -227,7 +238,8 @@ class Services:
         self.reads = Reads(front, self.secrets, artifacts)
         self.pictures = Pictures(self.reads.frame)
         self.administration = Administration(
-            *(directory, clients, self.work, self.colours, self.revoked, self.tokens, ledger, host_calls, feeds)
+            *(directory, clients, self.work, self.colours, self.revoked, self.tokens, ledger, host_calls, feeds),
+            threads=self.threads,
         )
         self.abandoned = AbandonedPages(
             host, directory, clients, ledger, host_calls, self.settings.tuning.blank_pages_ms
@@ -249,10 +261,13 @@ class Services:
         self.events.on_page = self.wall.note
         self.clients.on_presence = self.wall.note_presence
         self.storage.on_replaced += [self.events.rewrite, self.lifecycle.write_down, self.revoked.write_down]
-        self.storage.on_replaced.append(self.colours.write_down)
+        self.storage.on_replaced += [self.colours.write_down, self.stops.write_down]
         self.activity.colour_of = self.colours.known
-        self.activity.on_act = self._deal_colour
+        self.activity.on_act = self._note_act
+        self.threads.on_change = self.wall.note_presence
+        self.halts.on_change = self.wall.note_presence
 
-    def _deal_colour(self, identity: Identity) -> None:
+    def _note_act(self, identity: Identity, row: Row) -> None:
         if not (identity.operator or identity.request_id):
             self.colours.of(identity.client_id, identity.label)
+            self.wall.agents.note_act(row)

@@ -4,6 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from shared.errors import ErrorBody
 from shared.model import Model
 from shared.quoting import quoted
 
@@ -31,6 +32,16 @@ class Box(Model):
     y: float = Field(allow_inf_nan=False)
     width: float = Field(allow_inf_nan=False)
     height: float = Field(allow_inf_nan=False)
+
+
+class Pointed(Model):
+    """An element to which a person points, as the host measures it."""
+
+    box: Box | None = Field(default=None, description="Where it is; none if nothing is there.")
+    role: str = ""
+    name: str = Field(default="", description="Its name or words; for a person who only moves over it, also its tag.")
+    ref: str = Field(default="", description="For the page's agent, once the person has picked it.")
+    problem: ErrorBody | None = Field(default=None, description="Why nothing could be measured.")
 
 
 class ShownAct(Model):

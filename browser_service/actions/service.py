@@ -3,7 +3,7 @@
 from browser_service.observability.search import search
 from browser_service.spine.ports import ServiceContext
 from shared import help_text
-from shared.actions import activity, calls, files, flows, pages, sessions, seven, undoing, work
+from shared.actions import activity, calls, files, flows, hands, pages, people, sessions, seven, undoing, work
 from shared.actions import help as asking
 from shared.model import Json
 
@@ -106,3 +106,16 @@ async def list_flows(service: ServiceContext, action: flows.ListFlows) -> Json:
 
 async def get_activity(service: ServiceContext, action: activity.GetActivity) -> Json:
     return await search(service.activity, action, service.client.client_id)
+
+
+async def tell_person(service: ServiceContext, action: people.TellPerson) -> Json:
+    return service.talk.to_person(service.client, action.message)
+
+
+async def tell_agent(service: ServiceContext, action: hands.TellAgent) -> Json:
+    about, page_id = action.about, action.page_id
+    return service.talk.to_agents(service.caller, action.to, action.message, about=about, page_id=page_id)
+
+
+async def halt_agent(service: ServiceContext, action: hands.HaltAgent) -> Json:
+    return await service.talk.halt(service.caller, action.to, action.how)

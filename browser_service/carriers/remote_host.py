@@ -18,7 +18,7 @@ from shared import written
 from shared.calls import AsOf, Call, Outcome
 from shared.errors import ErrorBody, HostGone
 from shared.events import EventBatch, HostEvent
-from shared.frames import Frame, View
+from shared.frames import Frame, Pointed, View
 from shared.model import Json
 from shared.pages import Answer, Figures, PageState, SessionOptions, SessionSpec
 from shared.strokes import Strokes
@@ -235,6 +235,10 @@ class RemoteHost:
     async def hand(self, page_id: str, strokes: Strokes) -> ErrorBody | None:
         with self.checks.during_hand(strokes):
             found: ErrorBody | None = await self._ask("hand", page_id=page_id, strokes=strokes)
+        return found
+
+    async def point(self, page_id: str, x: float, y: float, *, picks: bool) -> Pointed:
+        found: Pointed = await self._ask("point", page_id=page_id, x=x, y=y, picks=picks)
         return found
 
     async def figures(self) -> Figures:

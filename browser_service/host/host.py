@@ -18,6 +18,7 @@ from browser_service.host.pages.entry import Common, PageEntry
 from browser_service.host.pages.keeping import Keeping
 from browser_service.host.pages.person_tabs import PersonTabs
 from browser_service.host.pages.persons_browser import OwnBrowser
+from browser_service.host.pages.pointing import point
 from browser_service.host.pages.registry import PageRegistry
 from browser_service.host.pages.room import Room
 from browser_service.host.pipeline import Pipeline
@@ -37,7 +38,7 @@ from browser_service.security.urls import UrlPolicy
 from shared.calls import Call, Outcome
 from shared.errors import BrowseError, ErrorBody, PageNotFound
 from shared.events import EventBatch, HostEvent, PageOpened
-from shared.frames import Frame, View
+from shared.frames import Frame, Pointed, View
 from shared.pages import Answer, Figures, PageState, SessionOptions, SessionSpec
 from shared.strokes import Strokes
 
@@ -242,6 +243,14 @@ class LocalHost:
         entry.record.mark_used()
         entry.titles.read_soon()
         return None
+
+    async def point(self, page_id: str, x: float, y: float, *, picks: bool) -> Pointed:
+        try:
+            if (entry := self.pages.get(page_id)) is None:
+                raise PageNotFound(f"There is no page {page_id!r}.")
+            return await point(entry.record, entry.current, entry.settings, (x, y), picks=picks)
+        except BrowseError as error:
+            return Pointed(problem=error.body())
 
     async def start(self) -> None:
         """Clean up after a service that was killed. Then attach to a running browser, so that its tabs are known, or

@@ -13,7 +13,7 @@ from shared.attached import AttachmentState, AttachTarget, PersonTab, TabShare
 from shared.calls import Artifact, Call, Outcome
 from shared.errors import ErrorBody
 from shared.events import EventBatch
-from shared.frames import ActPicture, Frame, View
+from shared.frames import ActPicture, Frame, Pointed, View
 from shared.pages import Answer, Figures, PageState, SessionOptions, SessionSpec
 from shared.strokes import Strokes
 
@@ -99,6 +99,10 @@ class SessionHost(Protocol):
 
     async def hand(self, page_id: str, strokes: Strokes) -> ErrorBody | None:
         """Replay a person's hand on a page that they have taken, once. Returns why it could not be done, if so."""
+
+    async def point(self, page_id: str, x: float, y: float, *, picks: bool) -> Pointed:
+        """Measure the element at a point of a page's viewport, in CSS pixels. If a person `picks` it, the page's agent
+        may use its ref."""
 
     async def figures(self) -> Figures: ...
 

@@ -145,7 +145,7 @@ class Activity:
         self._watchers: set[Watcher] = set()
         self._ended = False
         self.colour_of: ColourOf = lambda _: None
-        self.on_act: Callable[[Identity], None] = lambda _: None
+        self.on_act: Callable[[Identity, Row], None] = lambda _, __: None
 
     @property
     def watchers(self) -> frozenset[Watcher]:
@@ -163,8 +163,6 @@ class Activity:
         if not recorded and action.scope is not Scope.PAGE:
             return
         self._last_id += 1
-        if recorded:
-            self.on_act(identity)
         page = outcome.page or self._directory.get(action.addressed.page or "")
         session_id = page.session_id if page else _session(action)
         summary = Row(
@@ -187,6 +185,7 @@ class Activity:
         if not recorded:
             self._remember(ended)
             return
+        self.on_act(identity, summary)
         self._unwritten[summary.id] = ended
         for watcher in self._watchers:
             watcher.offer(ended.row)

@@ -9,6 +9,7 @@ import structlog
 
 from browser_service.clients.colours import Colours
 from browser_service.clients.presence import Clients
+from browser_service.clients.threads import Threads
 from browser_service.clients.tokens import Tokens
 from browser_service.clients.work import Work
 from browser_service.security.auth import Revocations, is_of_token
@@ -35,6 +36,7 @@ class Administration:
     ledger: Ledger
     host_calls: HostCalls
     feeds: Feeds
+    threads: Threads
 
     async def client_gone(self, client_id: str) -> None:
         """Stop the client's calls, and release its leases. Its pages, logins and downloads live on. So do its requests
@@ -89,6 +91,8 @@ class Administration:
         leases = leases_before - sum(len(self.directory.held_by(each)) for each in absent_ids)
         notices = sum(self.clients.drop_notices(each) for each in ids)
         removed: Json = {"records": await self.ledger.activity.forget(ids), "notices": notices, "leases": leases}
+        for each in ids:
+            self.threads.forget(each)
         await self.colours.forget(ids)
         log.info("a client was forgotten", **removed)
         return removed

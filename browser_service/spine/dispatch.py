@@ -61,6 +61,7 @@ class Dispatcher:
             Counted(directory.sessions),
             SavedLogins(parts.feeds.events),
             ToItsEnd(parts.host_calls),
+            parts.talk,
             InNewSession(perform),
             SeparateSteps(parts.addressing, directory, self._begin, parts.host_calls.cancel),
             Addressed(parts.addressing, parts.policy),
@@ -80,7 +81,8 @@ class Dispatcher:
     async def run(self, call: FrontCall) -> Reply:
         """Return the reply to a call; after 50 s, the reply that it is still running. A caller's mistake raises
         nothing."""
-        reply = await self._handle(call)
+        begun = self._begin(call)
+        reply = begun if isinstance(begun, Reply) else await self._wait_and_hear(begun)
         notices = self.parts.clients.take_notices(call.client_id)
         if notices:
             self.parts.guard.note_pages(call.caller, [notice.page_id for notice in notices])
@@ -139,18 +141,28 @@ class Dispatcher:
             return self._reply(call)
 
         record = call.record = self.parts.ledger.register.begin(client_id, call_id, call.attempt, call.action, admit)
-        record.token_id = call.caller.token_id
+        record.token_id, record.by_person = call.caller.token_id, call.caller.operator
         if call.counted and not record.task.done() and quotas.begin(client_id, call_id, call.action):
             record.task.add_done_callback(lambda _: quotas.end(client_id, call_id))
         return record
 
-    async def _wait(self, record: Record) -> Reply:
-        """Wait for the reply. The call goes on if the caller leaves."""
+    async def _wait_and_hear(self, record: Record) -> Reply:
+        """Wait for the reply. A person's words end the wait, if the call waits too: its notices have them."""
+        hears = catalogue.ACTIONS[record.action].hears_person
+        with self.parts.clients.hearing(record.client_id, lambda: hears or bool(record.paused)) as heard:
+            return await self._wait(record, heard)
+
+    async def _wait(self, record: Record, *heard: "asyncio.Future[None]") -> Reply:
+        """Wait for the reply, or until something is `heard`. The call goes on if the caller leaves."""
         remaining_s = self.reply_within_ms / 1000
+        ends: set[asyncio.Task[Reply] | asyncio.Future[None]] = {record.task, *heard}
         while remaining_s > 0:
-            done, _ = await asyncio.wait({record.task}, timeout=min(_HEARTBEAT_S, remaining_s))
-            if done:
+            within_s = min(_HEARTBEAT_S, remaining_s)
+            await asyncio.wait(ends, timeout=within_s, return_when=asyncio.FIRST_COMPLETED)
+            if record.task.done():
                 return record.reply
+            if any(each.done() for each in heard):
+                break
             remaining_s -= _HEARTBEAT_S
             self.parts.clients.repeat_progress(record.client_id, record.call_id, record.elapsed_ms)
         return still_running(record)

@@ -28,8 +28,14 @@ def failed(error: ErrorBody, *, page: Json | None = None) -> Reply:
 
 def still_running(record: Record) -> Reply:
     """Return the reply that a call is still running; get_call reads its outcome later."""
-    result: Json = {"stillRunning": True, "callId": record.call_id, "elapsedMs": record.elapsed_ms}
+    result: Json = {"callId": record.call_id, **running(record)}
     return Reply(200, {"success": True, "result": result, "page": None})
+
+
+def running(record: Record) -> Json:
+    """Return what a reply says of a call that still runs."""
+    paused: Json = {"paused": record.paused} if record.paused else {}
+    return {"stillRunning": True, "elapsedMs": record.elapsed_ms, **paused}
 
 
 def _with_details(error: ErrorBody, call: FrontCall, outcome: Outcome) -> ErrorBody:

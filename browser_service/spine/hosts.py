@@ -26,7 +26,7 @@ from shared.errors import (
     UnknownOutcome,
 )
 from shared.events import CallMoved, EventBatch, PageChanged
-from shared.frames import Frame, View
+from shared.frames import Frame, Pointed, View
 from shared.model import Json
 from shared.pages import Answer, Figures, PageState, SessionOptions, SessionSpec
 from shared.strokes import Strokes
@@ -230,6 +230,12 @@ class Hosts:
             return ServiceUnavailable(f"Page {page_id!r} is on no host now.", hint="Reload it first.").body()
         with home.in_use(page_id):
             return await self._within(member.host.hand(page_id, strokes), _ANSWERS_WITHIN_S)
+
+    async def point(self, page_id: str, x: float, y: float, *, picks: bool) -> Pointed:
+        if (member := self._member_of(self.homes.of_page(page_id))) is None:
+            gone = ServiceUnavailable(f"Page {page_id!r} is on no host now.", hint="Reload it first.")
+            return Pointed(problem=gone.body())
+        return await self._within(member.host.point(page_id, x, y, picks=picks))
 
     def host_of(self, session_id: str) -> str:
         """Return the name of the host that has a session; empty if none has it now."""

@@ -18,6 +18,7 @@ from browser_service.spine.host_calls import HostCalls
 from browser_service.spine.ledger import Ledger
 from browser_service.spine.policy import Policy
 from browser_service.spine.politeness import Origins
+from browser_service.spine.talk import Talk
 from browser_service.spine.traced import Traced
 
 
@@ -40,6 +41,7 @@ class FrontParts:
     work: Work
     downloads: Downloads
     flows: FlowDesk
+    talk: Talk
     traced: Traced
     count_unshared: Callable[[], int]
     """Returns how many tabs of an attached browser its person keeps to themselves."""

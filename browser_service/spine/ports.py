@@ -12,9 +12,11 @@ from browser_service.observability.activity import Activity
 from browser_service.sessions.lifecycle import SessionLifecycle
 from browser_service.spine.addressing import Address
 from browser_service.spine.call import FrontCall, Go, Stage, TakeStep
+from browser_service.spine.envelope import running
 from browser_service.spine.launched import LaunchedBrowser
 from browser_service.spine.parts import FrontParts
 from browser_service.spine.register import Record, Reply
+from browser_service.spine.talk import Talk
 from browser_service.spine.undo_call import UndoCall
 from shared import catalogue
 from shared.actions.base import Action
@@ -71,6 +73,10 @@ class ServiceContext:
     def launched_browser(self) -> LaunchedBrowser:
         return LaunchedBrowser(self._directory, self._client_id, self._step)
 
+    @property
+    def talk(self) -> Talk:
+        return self._parts.talk
+
     async def list_pages(self, session_id: str | None, *, whole: bool) -> Json:
         """List the pages that matter to the client; with `whole`, all that it may know of. A person sees every page."""
         policy, caller, pages = self._parts.policy, self._caller, self._parts.host_calls.pages()
@@ -102,11 +108,12 @@ class ServiceContext:
         """Return the outcome of a call, or that it is still running."""
         record = self._register.find(self._client_id, call_id)
         if self._suspended_reply(record) is None:
-            await record.until_done(wait_ms / 1000)
+            with self._parts.clients.hearing(self._client_id, lambda: True) as heard:
+                await record.until_done(wait_ms / 1000, heard)
         if suspended := self._suspended_reply(record):
             return {"callId": call_id, "state": "suspended", **suspended}
         if not record.done:
-            return {"callId": call_id, "state": "running", "stillRunning": True, "elapsedMs": record.elapsed_ms}
+            return {"callId": call_id, "state": "running", **running(record)}
         return {"callId": call_id, "state": "done", **record.reply.result()}
 
     async def cancel_call(self, call_id: str) -> Json:

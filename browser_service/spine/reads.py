@@ -15,7 +15,7 @@ from browser_service.spine.parts import FrontParts
 from browser_service.store.artifacts import Artifacts
 from shared import catalogue
 from shared.errors import BrowseError, HostGone, Relayed
-from shared.frames import Frame, View
+from shared.frames import Frame, Pointed, View
 
 _LOOK: Final = "screenshot"
 """The action whose rules a picture follows."""
@@ -51,6 +51,14 @@ class Reads:
             return None
         words = self.secrets.concealment.value(frame.model_dump(mode="json", exclude={"picture"}))
         return Frame.model_validate(words).model_copy(update={"picture": frame.picture})
+
+    async def point(self, page_id: str, x: float, y: float, *, picks: bool) -> Pointed:
+        """Return the element at a point of a page, without secrets in its name, for a person who may see every page.
+        Raises what prevents it."""
+        found = await self.parts.host.point(page_id, x, y, picks=picks)
+        if found.problem is not None:
+            raise Relayed(found.problem)
+        return self.secrets.concealment.message(found)
 
     async def look(self, caller: Identity, page_id: str, seq: int, view: View) -> Frame | None:
         """Return a page's frame for a client that may read the page now. Raises what a call would that reads it."""

@@ -61,6 +61,11 @@ class Record:
     digest: bytes
     token_id: str = ""
     """Id of the caller's token, so that revoking it can stop the call."""
+    by_person: bool = False
+    page_id: str = ""
+    """The page that it concerns, once that is known."""
+    paused: str = ""
+    """Why it waits, while a person pauses its client."""
     cancel: Cancel = field(default_factory=Cancel)
     """Ends the call's waits on this side of the seam."""
     began_at: float = field(default_factory=time.monotonic)
@@ -74,12 +79,13 @@ class Record:
         self.last = last
         self._last_set.set()
 
-    async def until_done(self, seconds: float) -> None:
-        """Wait up to `seconds` for the end of the call."""
+    async def until_done(self, seconds: float, heard: "asyncio.Future[None] | None" = None) -> None:
+        """Wait up to `seconds` for the end of the call, or until a person's words are `heard`."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 if not self.task.done():
-                    await asyncio.wait({self.task})
+                    ends: set[asyncio.Task[Reply] | asyncio.Future[None]] = {self.task, *([heard] if heard else [])}
+                    await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
                 elif not self.done:
                     await self._last_set.wait()
 

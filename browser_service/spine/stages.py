@@ -167,6 +167,7 @@ class Addressed(Stage):
     async def run(self, call: FrontCall, go: Go) -> Outcome:
         call.address = self.addressing.address(call.action, call.caller)
         self.policy.check_place(call.caller, call.action, call.address)
+        call.record.page_id = call.address.page_id or ""
         return await go(call)
 
 

@@ -61,6 +61,7 @@ MIGRATIONS: Final[dict[str, tuple[str, ...]]] = {
         ),
     ),
     "m_colours": ("CREATE TABLE colours (client_id TEXT PRIMARY KEY, label TEXT NOT NULL, colour TEXT NOT NULL)",),
+    "m_halts": ("CREATE TABLE halts (client_id TEXT PRIMARY KEY, by TEXT NOT NULL, at REAL NOT NULL)",),
 }
 
 

@@ -138,6 +138,37 @@ class Unshare(TabUnshare):
     id: int
 
 
+class Tell(Model):
+    """A person's line to an agent, or to all; maybe about the element that they picked last."""
+
+    type: Literal["tell"]
+    id: int
+    to: str = Field(default="", max_length=80)
+    text: str = Field(default="", max_length=500)
+    page_id: PageId | None = None
+    picked: bool = False
+
+
+class Halt(Model):
+    """A pause or a stop of an agent, or its end; without `to`, of all."""
+
+    type: Literal["halt"]
+    id: int
+    to: str = Field(default="", max_length=80)
+    how: Literal["pause", "stop", "go_on"]
+
+
+class Point(Model):
+    """A question for the element at a point of a page's viewport, in CSS pixels, which a person maybe picks."""
+
+    type: Literal["point"]
+    id: int
+    page_id: PageId
+    x: float = Field(ge=0, le=20_000)
+    y: float = Field(ge=0, le=20_000)
+    picks: bool = False
+
+
 class Input(Model):
     """Mouse and keyboard input of a person on a page they took."""
 
@@ -146,7 +177,8 @@ class Input(Model):
     made: list[Stroke] = Field(max_length=100)
 
 
-Request = Act | Reply | Listing | DialogAnswer | Files | Login | Save | Attach | Tabs | Share | Unshare
+Talk = Tell | Halt | Point
+Request = Act | Reply | Listing | DialogAnswer | Files | Login | Save | Attach | Tabs | Share | Unshare | Talk
 Message = Hello | Watch | Request | Input
 _MESSAGE: Final[TypeAdapter[Message]] = TypeAdapter(Annotated[Message, Field(discriminator="type")])
 

@@ -16,16 +16,21 @@ from browser_service.wall.messages import (
     Attach,
     DialogAnswer,
     Files,
+    Halt,
     Input,
     Listing,
     Login,
+    Point,
     Reply,
     Request,
     Save,
     Share,
     Tabs,
+    Talk,
+    Tell,
     Unshare,
 )
+from browser_service.wall.talking import Talking
 from browser_service.wall.viewing import Viewer
 from shared import catalogue
 from shared.attached import AttachTarget
@@ -63,6 +68,9 @@ class Requests:
     _types: bool = False
     """Whether the record already says that the person types; reset when they press something."""
 
+    def __post_init__(self) -> None:
+        self._talking = Talking(self.parts.reads, self._run)
+
     def check(self, message: Request | Input) -> None:
         """Raise Forbidden if this viewer may not ask for that."""
         if self.identity.request_id:
@@ -86,8 +94,8 @@ class Requests:
     async def answer(self, message: Request) -> Json:
         """Return the answer. Raises the error of its call."""
         match message:
-            case Listing():
-                return await self._listing(message)
+            case Listing() | Tabs() | Tell() | Halt() | Point():
+                return await self._told(message)
             case Reply():
                 text = await self._reply(message)
             case DialogAnswer():
@@ -101,13 +109,21 @@ class Requests:
             case Save():
                 body = message.model_dump(by_alias=True, include={"page_id", "name", "since", "until"})
                 text = str((await self._run({**body, "action": "save_flow"}))["observed"])
-            case Tabs():
-                return {"type": "tabs", "id": message.id, **await self._tabs()}
             case Attach() | Share() | Unshare():
                 text = await self._share(message)
             case Act():
                 text = await self._act(message)
         return {"type": "done", "id": message.id, "text": text}
+
+    async def _told(self, message: Listing | Tabs | Talk) -> Json:
+        """Return the answer to what asks for more than a line."""
+        match message:
+            case Listing():
+                return await self._listing(message)
+            case Tabs():
+                return {"type": "tabs", "id": message.id, **await self._tabs()}
+            case _:
+                return {"id": message.id, **await self._talking.answer(message)}
 
     async def hand_in(self, message: Input) -> None:
         """Do what the person's hand does. The record names their clicks, and that they typed, but not the text."""

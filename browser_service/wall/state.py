@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from browser_service.clients.colours import Colours
-from browser_service.clients.presence import Clients, handle_of
 from browser_service.security.auth import Identity
 from browser_service.security.redaction import safe_url
 from browser_service.security.urls import abridged, origin_of
 from browser_service.sessions.directory import Directory
+from browser_service.wall.agents import Agents
 from shared.calls import ActivityRecord
 from shared.cuts import cut
 from shared.model import Json
@@ -32,16 +32,25 @@ class WallState:
     pages: dict[str, Json]
     requests: list[Json]
     agents: list[Json]
+    threads: dict[str, Json]
+    """What the person and agents wrote, by the agents' handles."""
+    halt: Json | None
+    """What holds all agents, if anything does."""
 
     def since(self, former: "WallState | None") -> Json:
         """Return what differs from `former`, which the viewer already has; empty if nothing does."""
         if former is self:
             return {}
         if former is None:
-            return {"pages": {**self.pages}, "requests": [*self.requests], "agents": [*self.agents]}
-        changed: Json = {name: page for name, page in self.pages.items() if former.pages.get(name) != page}
-        changed |= dict.fromkeys(former.pages.keys() - self.pages.keys())
-        patch: Json = {"pages": changed} if changed else {}
+            lists: Json = {"requests": [*self.requests], "agents": [*self.agents], "halt": self.halt}
+            return {"pages": {**self.pages}, "threads": {**self.threads}, **lists}
+        patch: Json = {}
+        if changed := _changed(self.pages, former.pages):
+            patch["pages"] = changed
+        if changed := _changed(self.threads, former.threads):
+            patch["threads"] = changed
+        if self.halt != former.halt:
+            patch["halt"] = self.halt
         if self.requests != former.requests:
             patch["requests"] = [*self.requests]
         if self.agents != former.agents:
@@ -49,13 +58,19 @@ class WallState:
         return patch
 
 
+def _changed(now: dict[str, Json], former: dict[str, Json]) -> Json:
+    """Return what differs, with None for what is gone."""
+    changed: Json = {name: each for name, each in now.items() if former.get(name) != each}
+    return changed | dict.fromkeys(former.keys() - now.keys())
+
+
 @dataclass(eq=False)
 class Wall:
     """The open pages, shown to each viewer as far as that viewer may know them."""
 
     directory: Directory
-    clients: Clients
     colours: Colours
+    agents: Agents
     version: int = 0
     """Grows with each change of a page."""
     _noted_at: dict[str, float] = field(default_factory=dict)
@@ -85,7 +100,7 @@ class Wall:
             self._noted_at[page_id] = time.time()
 
     def note_presence(self) -> None:
-        """Note that a client came or left."""
+        """Note that a client came or left, that something was said, or that somebody was halted."""
         self._note_change()
 
     def _note_change(self) -> None:
@@ -125,7 +140,10 @@ class Wall:
             for page in pages
             if page.person is not None and not page.person.is_hold
         }
-        return WallState(shown, [*asked.values()], [] if viewer.request_id else self._agents(pages))
+        if viewer.request_id:
+            return WallState(shown, [*asked.values()], [], {}, None)
+        threads = self.agents.lines(pages) if viewer.operator else {}
+        return WallState(shown, [*asked.values()], self.agents.rows(pages), threads, self.agents.halt())
 
     def page(self, page_id: str, viewer: Identity) -> Json:
         page = self.directory.get(page_id)
@@ -188,26 +206,6 @@ class Wall:
             return shown
         more: Json = {"message": question.message, "choices": [*question.choices], "ofRule": question.of_rule}
         return {**shown, **more, "origin": origin_of(page.url) or "", "url": safe_url(page.url), "mayAnswer": True}
-
-    def _agents(self, pages: list[PageState]) -> list[Json]:
-        """List the agents that are present or hold a page, each with the name by which a page can be handed to it."""
-        held: dict[str, list[str]] = {}
-        labels = self.clients.present_labels
-        for page in pages:
-            if page.holder_id is not None:
-                held.setdefault(page.holder_id, []).append(page.page_id)
-                labels.setdefault(page.holder_id, page.holder_label)
-        return [
-            {
-                "label": label,
-                "colour": self.colours.of(client_id, label),
-                "since": self.clients.since(client_id),
-                "pages": len(held.get(client_id, ())),
-                "to": handle_of(client_id) if self.clients.present(client_id) else held[client_id][0],
-            }
-            for client_id, label in sorted(labels.items(), key=lambda each: each[1].casefold())
-            if label
-        ]
 
 
 def timeline_row(record: ActivityRecord) -> Json:

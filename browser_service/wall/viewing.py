@@ -120,6 +120,11 @@ class Viewing:
         if not secrets.compare_digest(viewer.proof, _digest(proof)):
             raise Forbidden("What was sent is not from the wall's own page.", hint=f"{SHOW}.")
 
+    @property
+    def watched(self) -> bool:
+        """Return whether anybody looks at the wall now."""
+        return self._sockets > 0
+
     def left_s(self, viewer: Viewer) -> float:
         """Return for how many more seconds a viewer may look."""
         return viewer.expires_at - self._clock()

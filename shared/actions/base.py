@@ -347,6 +347,7 @@ class WaitingAction(PageAction):
     """The base of the actions that wait for something without taking a turn on the page."""
 
     lane = Lane.BESIDE
+    hears_person = True
 
     timeout: int = Field(default=30_000, ge=1_000, le=120_000, description="Milliseconds to wait at most.")
 

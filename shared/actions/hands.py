@@ -1,9 +1,19 @@
-"""Hands: how the account's own person takes a page from its agent, and gives it back."""
+"""Hands: how the account's own person takes a page from its agent, writes to agents, and halts them."""
 
-from pydantic import Field
+from typing import Annotated, Literal
 
-from shared.actions.base import OwnershipAction
-from shared.actions.traits import Claim, Effect, computed
+from pydantic import Field, StringConstraints
+
+from shared.actions.arguments import PageId, Quotable
+from shared.actions.base import Action, OwnershipAction
+from shared.actions.traits import Claim, Effect, Lane, computed
+
+_Agent = Annotated[
+    str | None,
+    Field(min_length=1, max_length=80, description="Its name, or a pageId of one of its; without, all agents."),
+]
+
+_Words = Annotated[str, StringConstraints(max_length=500), Quotable]
 
 
 def _claim(action: "TakeOver") -> Claim:
@@ -27,3 +37,39 @@ class GiveBack(OwnershipAction):
     effect = Effect.ACTS
     claim = Claim.BY_PERSON
     unmetered = True
+
+
+class TellAgent(Action):
+    """For people alone: write a line to an agent, or to all. It stands in their next reply; a call that waits replies
+    at once."""
+
+    effect = Effect.ACTS
+    lane = Lane.BESIDE
+    gives = False
+    claim = Claim.BY_PERSON
+    unmetered = True
+    text_key = "observed"
+    id_fields = ("to", "page_id")
+    loggable_arguments = frozenset({"to"})
+
+    to: _Agent = None
+    message: _Words = Field(default="", description="What to tell them.")
+    page_id: PageId | None = Field(default=None, description="The page that it is about.")
+    about: _Words = Field(default="", description="The element on it that is meant, with its ref.")
+
+
+class HaltAgent(Action):
+    """For people alone: pause an agent, so that its calls wait for at most 10 minutes; stop it, so that what runs is
+    cancelled and what comes is refused; or let it go on. Without `to`, all agents, and those who come."""
+
+    effect = Effect.ACTS
+    lane = Lane.BESIDE
+    gives = False
+    claim = Claim.BY_PERSON
+    unmetered = True
+    text_key = "observed"
+    id_fields = ("to",)
+    loggable_arguments = frozenset({"to"})
+
+    to: _Agent = None
+    how: Literal["pause", "stop", "go_on"] = Field(description="What to do.")

@@ -19,6 +19,7 @@ class ClaimPage(OwnershipAction):
     effect = Effect.ACTS
     undone_by = next_call("release_page")
     claim = Claim.CLAIMS
+    hears_person = True
     unmetered = True
 
     wait_seconds: int = Field(default=0, ge=0, le=600, description="How long to wait in line.")

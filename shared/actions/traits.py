@@ -323,6 +323,8 @@ class Traits(BaseModel):
     asks_person: ClassVar[PersonAsked | None] = None
     """The person's part, if the action waits for a person as long as needed. It cannot be part of another call, and
     goes on after its client has gone."""
+    hears_person: ClassVar[bool] = False
+    """True if the call may wait for long. A person's words end the wait for its reply, and it goes on."""
 
     # --- pages and sessions, as it makes and ends them ---------------------------------------------------------------
 

@@ -68,6 +68,7 @@ class Wait(PageAction):
     """Wait for a duration. Prefer wait_for_selector, which goes on as soon as it can."""
 
     lane = Lane.BESIDE
+    hears_person = True
     text_key = "observed"
 
     duration: int = Field(ge=0, le=60_000, description="Milliseconds.")

@@ -37,6 +37,7 @@ class ClaimWork(Action):
     unmetered = True
     text_key = "observed"
     undone_by = next_call("release_work", ...)
+    hears_person = True
     loggable_arguments = frozenset({"key"})
 
     key: WorkKey

@@ -11,7 +11,7 @@ from browser_service.host.host import LocalHost
 from shared.calls import Call, Outcome
 from shared.errors import ErrorBody, HostGone
 from shared.events import EventBatch
-from shared.frames import Frame, View
+from shared.frames import Frame, Pointed, View
 from shared.pages import Answer, Figures, PageState, SessionOptions, SessionSpec
 from shared.strokes import Strokes
 
@@ -88,6 +88,9 @@ class JsonCarrier:
     async def hand(self, page_id: str, strokes: Strokes) -> ErrorBody | None:
         found = await self._host.hand(page_id, through_json(strokes))
         return found and through_json(found)
+
+    async def point(self, page_id: str, x: float, y: float, *, picks: bool) -> Pointed:
+        return through_json(await self._host.point(page_id, x, y, picks=picks))
 
     async def events_after(self, seq: int, wait_ms: int, limit: int) -> EventBatch:
         return through_json(await self._host.events_after(seq, wait_ms, limit))

@@ -16,8 +16,13 @@ def frame_refs(nodes: Tree) -> list[str]:
 
 
 def control_boxes(nodes: Tree, insets: Mapping[str, tuple[float, float]]) -> Iterator[tuple[Node, Box]]:
-    """Yield each control that has a ref, with its box in the window. `insets` has, by a frame's ref, how far its
-    document begins from its corner: no tree tells of borders."""
+    """Yield each control that has a ref, with its box in the window."""
+    return ((node, box) for node, box in boxes(nodes, insets) if node.ref and node.is_control)
+
+
+def boxes(nodes: Tree, insets: Mapping[str, tuple[float, float]]) -> Iterator[tuple[Node, Box]]:
+    """Yield each element that has a box, with that in the window. `insets` has, by a frame's ref, how far its document
+    begins from its corner: no tree tells of borders."""
     corners: dict[int, tuple[float, float]] = {}
     for index, node in enumerate(nodes):
         left, top = corners.get(node.parent, (0.0, 0.0)) if node.parent is not None else (0.0, 0.0)
@@ -28,5 +33,5 @@ def control_boxes(nodes: Tree, insets: Mapping[str, tuple[float, float]]) -> Ite
             inset = insets.get(node.ref or "", (0.0, 0.0))
             left, top = box.x + inset[0], box.y + inset[1]
         corners[index] = (left, top)
-        if box and node.ref and node.is_control:
+        if box:
             yield node, box

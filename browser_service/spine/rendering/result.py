@@ -35,7 +35,8 @@ def result_lines(action: type[Action], result: Json, page_url: str, spell: Spell
     if result.get("stillRunning"):
         call_id = result.get("callId")
         continuing, stopping = next_call("get_call", call_id=call_id), next_call("cancel_call", call_id=call_id)
-        return [spell(f"Still running. Read on with {continuing}; {stopping} stops it.")]
+        state = str(result.get("paused") or "Still running.")
+        return [spell(f"{state} Read on with {continuing}; {stopping} stops it.")]
     if result.get("suspended"):
         return [f"{result.get('observed')} Its call: {json.dumps({'callId': result.get('callId')})}."]
     value: JsonValue = result.get(action.text_key, without_advice(result))

@@ -1,5 +1,6 @@
 // Shows the wall: requests on top, then the pages of agents, of people, and the parked ones.
 
+import { Agents } from "./agents.js";
 import { arrange, el, say, write } from "./dom.js";
 import { call } from "./settings.js";
 import { YourTabs } from "./tabs.js";
@@ -24,15 +25,16 @@ export class Grid {
   #count = 0;
   #isBegun = false;
 
-  constructor(model, onDrawn, socket, tell) {
+  constructor(model, onDrawn, socket, tell, threads) {
     this.model = model;
     this.yours = new YourTabs(model, socket, tell);
+    this.agents = new Agents(model, socket, tell, threads);
     this.onDrawn = onDrawn;
     this.observer = new IntersectionObserver((entries) => {
       for (const { target, isIntersecting } of entries) this.#visible[isIntersecting ? "add" : "delete"](target.dataset.page);
       this.onDrawn();
     }, { rootMargin: "80px" });
-    this.element = el("main", { className: "grid", tabIndex: -1 }, el("h1", { className: "unseen" }, "All pages"), this.#asked);
+    this.element = el("main", { className: "grid", tabIndex: -1 }, el("h1", { className: "unseen" }, "All pages"), this.#asked, this.agents.element);
     for (const [name, title] of Object.entries(GROUPS)) {
       const list = el("ul", { className: "tiles" });
       const count = el("span", { className: "count" });
@@ -47,6 +49,7 @@ export class Grid {
 
   update(filter) {
     const { pages, requests } = this.model;
+    this.agents.update();
     for (const [id, tile] of this.#tiles) {
       if (pages.has(id)) continue;
       this.observer.unobserve(tile.element);

@@ -7,10 +7,11 @@ import { Grid } from "./grid.js";
 import { PageView } from "./page.js";
 import { openKeys, openSettings, settings } from "./settings.js";
 import { Socket } from "./socket.js";
+import { Threads } from "./threads.js";
 import { owner, present } from "./words.js";
 
 const app = document.getElementById("app");
-const model = { viewer: { name: "", readOnly: true }, pages: new Map(), requests: [], agents: [] };
+const model = { viewer: { name: "", readOnly: true }, pages: new Map(), requests: [], agents: [], threads: new Map(), halt: null };
 const filter = { text: "", session: "", who: "" };
 const visited = new Set();
 const SEARCH = "M9 15A6 6 0 1 0 9 3a6 6 0 0 0 0 12zM13.5 13.5 17 17";
@@ -20,7 +21,7 @@ const KEYS = [
   [[","], "Settings"], [["?"], "These keys"], [["Shift", "Esc"], "With a page in your hands: back to its buttons"],
 ];
 const OVER = "It is over: nobody is asked any more.";
-let socket, grid, view, bar;
+let socket, grid, view, bar, threads;
 let refusal = "";
 
 async function begin() {
@@ -36,7 +37,8 @@ async function begin() {
   if (!ticket().proof) return app.replaceChildren(gate(refusal));
   app.replaceChildren(waiting("The wall is coming …"));
   socket = new Socket({ message, frame, status, out });
-  grid = new Grid(model, watch, socket, tell);
+  threads = new Threads(model, socket, tell);
+  grid = new Grid(model, watch, socket, tell, threads);
   socket.connect();
 }
 
@@ -62,8 +64,13 @@ function message(what) {
   if (what.type === "refused" && !what.id) tell(`${what.reason} ${what.hint}`, true);
 }
 
-function apply({ type, pages = {}, requests, agents }) {
-  if (type === "state") model.pages.clear();
+function apply({ type, pages = {}, requests, agents, threads: lines = {}, halt = model.halt }) {
+  if (type === "state") {
+    model.pages.clear();
+    model.threads.clear();
+  }
+  for (const [id, thread] of Object.entries(lines)) thread ? model.threads.set(id, thread) : model.threads.delete(id);
+  model.halt = halt;
   for (const [id, page] of Object.entries(pages)) page ? model.pages.set(id, page) : model.pages.delete(id);
   model.requests = requests ?? model.requests;
   model.agents = agents ?? model.agents;
@@ -186,7 +193,7 @@ function chooser(label, all, key) {
 function route() {
   const [, kind, id] = location.hash.split("/");
   view?.leave();
-  view = kind === "page" && id ? new PageView(decodeURIComponent(id), model, socket, tell) : null;
+  view = kind === "page" && id ? new PageView(decodeURIComponent(id), model, socket, tell, threads) : null;
   app.classList.toggle("single", Boolean(view));
   bar.place.replaceChildren(view ? view.element : grid.element);
   bar.place.firstElementChild.focus({ preventScroll: true });

@@ -4,6 +4,7 @@ import { Asks } from "./asks.js";
 import { el, paint, say, write } from "./dom.js";
 import { Hand } from "./hand.js";
 import { Picture } from "./picture.js";
+import { Point } from "./point.js";
 import { question } from "./question.js";
 import { Picker } from "./tabs.js";
 import { askForFlow } from "./flow.js";
@@ -27,11 +28,13 @@ export class PageView {
   #timer = 0;
   #isAsked = false;
 
-  constructor(id, model, socket, tell) {
-    Object.assign(this, { id, model, socket, tell });
+  constructor(id, model, socket, tell, threads) {
+    Object.assign(this, { id, model, socket, tell, threads });
     this.picture = new Picture(id);
     this.hand = new Hand(this.picture, (made) => socket.input(id, made), () => this.#leaveHand(), tell);
     this.picture.paper.append(this.hand.element);
+    this.point = new Point(id, this.picture, socket, tell, () => this.#buttons.point.focus());
+    this.picture.paper.append(this.point.element);
     this.asks = new Asks(id, socket, tell, () => this.hand.element.focus(), (index) => this.hand.choose(index));
     this.timeline = new Timeline((ids) => socket.list("pictures", id, ids));
     this.#rows.timeline = this.timeline.element;
@@ -44,7 +47,7 @@ export class PageView {
           el("div", { className: "under" }, el("p", { className: "whose" }, this.#owner, this.#facts), this.#url)),
         this.#toolbar()),
       el("div", { className: "stage" },
-        this.#hold, this.asks.element, this.picture.element, this.#line),
+        this.#hold, this.asks.element, this.point.panel, this.picture.element, this.#line),
       this.#panel());
     this.update();
   }
@@ -74,7 +77,7 @@ export class PageView {
     this.#holds(page);
     const inHand = kind === "taken" || kind === "stopped";
     this.#reach();
-    const { stop, take, give, release } = this.#buttons;
+    const { stop, take, give, release, point, write: writes } = this.#buttons;
     const mayAct = !this.model.viewer.readOnly;
     for (const button of Object.values(this.#buttons)) button.disabled = !mayAct;
     const focused = document.activeElement;
@@ -84,6 +87,9 @@ export class PageView {
     release.hidden = !inHand;
     if (focused?.hidden && Object.values(this.#buttons).includes(focused)) this.#leaveHand();
     give.disabled ||= !this.#others().length;
+    point.disabled ||= !page.owner || this.#isInHand() || page.locked;
+    if (point.disabled) this.point.end();
+    writes.disabled ||= !this.#agent();
     this.asks.update(this.picture.head ?? {}, page, mayAct, this.#isInHand());
     if (page.locked) this.#sayEmpty("timeline", "Only its person sees what was done here.");
   }
@@ -159,6 +165,7 @@ export class PageView {
 
   leave() {
     clearInterval(this.#timer);
+    this.point.leave = () => {};
     this.timeline.leave();
     this.picker?.leave();
     this.question.remove();
@@ -175,6 +182,8 @@ export class PageView {
       button("stop", "Stop", "Cancel what runs, and refuse what comes, until you give the page back", "danger"),
       button("take", "Take over", "Keep agents out: the page is in your hands", "first"),
       button("release", "Give back", "Let its agent go on", "first"),
+      button("point", "Point", "Show its agent an element of the page, with a few words"),
+      button("write", "Write", "Write its agent a line"),
       button("give", "Give to…", "Make another agent its owner"),
       button("close", "Close", "Close the page; its agent is told"));
     if (this.model.viewer.readOnly) bar.append(el("p", { className: "quiet small" }, "You may look, and do nothing: your link was a read-only one."));
@@ -184,7 +193,14 @@ export class PageView {
   async #press(name) {
     if (name === "give") return this.#ask("Give it to", this.#others());
     if (name === "close") return this.#ask(`Close ${this.id}?`, null);
+    if (name === "point") return this.point.begin();
+    if (name === "write") return this.threads.open(this.#agent().id);
     return this.#do(name);
+  }
+
+  #agent() {
+    const owner = this.model.pages.get(this.id)?.owner;
+    return owner && this.model.agents.find(({ label, colour }) => label === owner.label && colour === owner.colour);
   }
 
   #others() {

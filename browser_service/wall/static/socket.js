@@ -102,6 +102,21 @@ export class Socket {
     return this.#ask({ type: "unshare", tabId });
   }
 
+  /** Writes a line to an agent, or to all; with a page, about the element that was picked there last. Returns who has it. */
+  tellAgent(to, text, pageId = null) {
+    return this.#ask({ type: "tell", to, text, pageId, picked: pageId !== null });
+  }
+
+  /** Pauses or stops an agent, or lets it go on; without a name, all. */
+  halt(to, how) {
+    return this.#ask({ type: "halt", to, how });
+  }
+
+  /** Returns the element at a point of a page; one that is picked gets a ref for the page's agent. */
+  point(pageId, x, y, picks) {
+    return this.#ask({ type: "point", pageId, x, y, picks });
+  }
+
   list(what, pageId, ids = []) {
     this.#send({ type: "list", what, pageId, ids });
   }

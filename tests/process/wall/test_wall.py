@@ -80,7 +80,7 @@ async def test_a_page_is_seen_live_and_gone_to_by_keyboard_with_all_that_was_don
     monkeypatch.setattr(thumbnails, "_WITHIN_S", PATIENCE_S)
     monkeypatch.setattr(screencast, "_ACT_SHOWN_S", PATIENCE_S)
     await expect(window).to_have_url(re.compile(r"/#/$"))
-    tile = window.get_by_role("listitem").filter(has_text="Claude")
+    tile = window.get_by_role("listitem").filter(has_text="Claude").filter(has=window.locator(".picture"))
     await expect(tile.locator(".picture")).not_to_have_class(re.compile("empty"))
     await claude.call("click", pageId="shop", selector="button")
     await expect(tile.locator(".target")).to_be_visible()

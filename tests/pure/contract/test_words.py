@@ -39,16 +39,17 @@ NASTY: Final = (
 )
 NOW: Final = datetime(2026, 1, 1, 12, tzinfo=UTC)
 TEXTS: Final = st.one_of(st.sampled_from(NASTY), st.text(max_size=150), st.text(st.characters(), max_size=60))
-TO_PEOPLE: Final = {"request_human.message", "request_human.choices"}
+TO_PEOPLE: Final = {"request_human.message", "request_human.choices", "tell_person.message"}
 """Arguments that only people read, whose quotes and braces stay."""
 SAID: Final = {
     *("claim_page.reason", "hold_page.reason", "hand_over_page.note", "close_page.reason"),
     *("claim_work.key", "claim_work.reason", "release_work.key"),
     *("create_session.name", "create_session.userId", "list_sessions.userId"),
     *("save_session_state.name", "restore_session_state.name"),
+    *("tell_agent.message", "tell_agent.about"),
     *TO_PEOPLE,
 }
-"""What agents say to others, besides `as`, which every action on a page has."""
+"""What agents and people say to others, besides `as`, which every action on a page has."""
 
 
 def _said(action: type[Action]) -> Iterator[str]:

@@ -1,0 +1,185 @@
+"""Passes words between people and agents, and holds the calls of agents that a person paused or stopped."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from browser_service.clients.presence import Clients
+from browser_service.clients.stops import Stops
+from browser_service.clients.threads import Line, Threads
+from browser_service.rules.halts import PAUSE_S, Halt
+from browser_service.security.auth import Identity
+from browser_service.sessions.directory import Directory
+from browser_service.spine.call import FrontCall, Go, Stage
+from browser_service.spine.host_calls import HostCalls
+from browser_service.spine.register import Record
+from shared.actions.base import Action
+from shared.actions.traits import Effect, Scope
+from shared.calls import ClientRef, Notice, Outcome
+from shared.catalogue import ACTIONS
+from shared.errors import Cancelled, HumanInControl, ValidationFailed, field_details
+from shared.model import Json
+from shared.next_calls import next_call
+from shared.words import quotable
+
+_MINUTES: Final = round(PAUSE_S / 60)
+_ANSWER: Final = next_call("tell_person", message="...")
+_STOPPED: Final = "Begin nothing new, and ask in your chat what they want."
+_MOST_STOPPED: Final = 20
+
+
+@dataclass(eq=False)
+class Talk(Stage):
+    """What a person says to agents and agents to a person, and whom a person halts."""
+
+    clients: Clients
+    directory: Directory
+    host_calls: HostCalls
+    threads: Threads
+    stops: Stops
+    watched: Callable[[], bool] = lambda: False
+    """Returns whether anybody looks at the live wall now."""
+
+    # --- words -------------------------------------------------------------------------------------------------------
+
+    def to_agents(self, caller: Identity, to: str | None, message: str, *, about: str, page_id: str | None) -> Json:
+        """Give agents a person's line, maybe about an element of a page. Raises ValidationFailed for nothing to say, or
+        nobody to hear it."""
+        if not (message or about):
+            raise ValidationFailed("There is nothing to tell.", hint="Give message.", details=field_details("message"))
+        words = f', in their own words: "{message}"' if message else ""
+        where = f" on {page_id}" if page_id else ""
+        verb = f"points at {about}{where}" if about else f"writes to you{where}"
+        notice = Notice(text=f"{_person(caller)} {verb}{words}. If they need an answer: {_ANSWER}.", page_id=page_id)
+        line = Line(caller.label, message, of_person=True, about=about)
+        told = self._meant(to or (page_id if about else None), caller)
+        heard = [each for each in told if self._tell(each, notice, line)]
+        later = [each for each in told if each not in heard]
+        parts = [("heard at once by", heard), ("stands in the next reply of", later)]
+        return {"observed": "; ".join(f"{how} {_names(agents)}" for how, agents in parts if agents)}
+
+    def to_person(self, client: ClientRef, message: str) -> Json:
+        """Keep an agent's line for its person. Raises RateLimited."""
+        self.threads.add(client.client_id, Line(client.label, message, of_person=False))
+        seen = "it stands on the live wall" if self.watched() else "nobody looks at the live wall now, where it stands"
+        return {"observed": f"told your person: {seen}"}
+
+    def _tell(self, client: ClientRef, notice: Notice, line: Line) -> bool:
+        self.threads.add(client.client_id, line)
+        self.clients.tell(client.client_id, notice)
+        return self.clients.hear(client.client_id)
+
+    def _meant(self, to: str | None, caller: Identity) -> list[ClientRef]:
+        """Return the clients of this name, or of the page with this name; without a name, all. Raises
+        ValidationFailed."""
+        if to is None:
+            if everybody := self._everybody(caller):
+                return everybody
+            raise ValidationFailed("No agent is here now.", details=field_details("to"))
+        if (page := self.directory.get(to)) is None:
+            return [self.clients.find(to, besides=caller.client_id)]
+        if page.holder_id is None:
+            hint = "Write to an agent by its name, or to all."
+            raise ValidationFailed(f'No agent has "{to}" now.', hint=hint, details=field_details("to"))
+        return [ClientRef(client_id=page.holder_id, label=page.holder_label)]
+
+    def _everybody(self, caller: Identity) -> list[ClientRef]:
+        """Return the agents that are present or hold a page."""
+        labels = {page.holder_id: page.holder_label for page in self.directory.pages() if page.holder_id}
+        labels |= self.clients.present_labels
+        return [ClientRef(client_id=key, label=label) for key, label in labels.items() if key != caller.client_id]
+
+    # --- halts -------------------------------------------------------------------------------------------------------
+
+    async def halt(self, caller: Identity, to: str | None, how: Literal["pause", "stop", "go_on"]) -> Json:
+        """Pause or stop agents, or let them go on. Raises ValidationFailed."""
+        meant = self._meant(to, caller) if to else self._everybody(caller)
+        one = meant[0].client_id if to else None
+        who = f'"{meant[0].named}"' if to else "every agent"
+        if how == "go_on":
+            held = [each for each in meant if (halt := self.stops.halts.of(each.client_id)) and halt.stops]
+            self.stops.halts.end(one)
+            await self.stops.write_down()
+            for each in held:
+                self.clients.tell(each.client_id, Notice(text=f"{_person(caller)} lets you go on."))
+                self.clients.hear(each.client_id)
+            return {"observed": f"{who} may go on"}
+        self.stops.halts.begin(one, how, caller.label)
+        await self.stops.write_down()
+        if how == "pause":
+            return {"observed": f"{who} is paused: calls wait for at most {_MINUTES} minutes, until you let them go on"}
+        for each in meant:
+            self.clients.tell(each.client_id, Notice(text=f"{_person(caller)} stopped you. {_STOPPED}"))
+        stopped = await self._cancel(one)  # the replies of what was cancelled have those words
+        for each in meant:
+            self.clients.hear(each.client_id)
+        did = f"; cancelled: {', '.join(stopped)}" if stopped else "; nothing was running"
+        return {"observed": f"{who} is stopped until you let them go on{did}", "cancelled": [*stopped]}
+
+    async def _cancel(self, client_id: str | None) -> list[str]:
+        """Cancel what agents do now, and return that in words."""
+        running = [
+            each
+            for each in self.host_calls.register.running(client_id)
+            if not each.by_person and self.concerns(ACTIONS[each.action])
+        ]
+        await asyncio.gather(*map(self.host_calls.stop, running))
+        return [*dict.fromkeys(map(_did, running))][:_MOST_STOPPED]
+
+    def concerns(self, kind: type[Action]) -> bool:
+        """Return whether a halt holds calls of this action: all but those that only talk, ask a person, or end
+        something."""
+        only_talks = kind.scope is Scope.SERVICE and (kind.effect is Effect.READS or kind.unmetered)
+        only_asks = kind.hears_person and kind.asks_person is not None
+        return not (only_talks or only_asks)
+
+    async def run(self, call: FrontCall, go: Go) -> Outcome:
+        if not (call.caller.operator or call.caller.request_id) and self.stops.halts.of(call.client_id):
+            await self._wait(call)
+        return await go(call)
+
+    async def _wait(self, call: FrontCall) -> None:
+        """Wait until the call's client is paused no longer. Raises HumanInControl if it is stopped."""
+        record, began, paused = call.record, self.stops.halts.clock(), None
+        changed = asyncio.Event()
+        with self.stops.halts.telling(changed.set):
+            while (halt := self.stops.halts.of(call.client_id)) is not None:
+                if halt.stops:
+                    raise _stopped(call.action, halt, self.stops.halts.clock())
+                paused = halt
+                record.paused = f'A person, "{halt.by}", paused you: this call waits, and goes on when they let it, or '
+                record.paused += f"within {_MINUTES} minutes."
+                changed.clear()
+                try:
+                    async with record.cancel.within(halt.left_s(self.stops.halts.clock())):
+                        await changed.wait()
+                except TimeoutError:
+                    if record.cancel.requested:
+                        raise Cancelled("The call was cancelled while you were paused; it did not happen.") from None
+                finally:
+                    record.paused = ""
+        if paused is not None:
+            waited = round(self.stops.halts.clock() - began)
+            text = f'A person, "{paused.by}", had paused you: {call.action.name()} waited for {waited} s.'
+            self.clients.notify(call.client_id, Notice(text=text))
+
+
+def _person(caller: Identity) -> str:
+    return f'A person, "{quotable(caller.label)}",' if caller.label else "A person"
+
+
+def _stopped(action: Action, halt: Halt, now: float) -> HumanInControl:
+    return HumanInControl(
+        f'A person, "{halt.by}", stopped you {round(now - halt.since)} s ago. {action.name()} did not happen.',
+        hint=f"{_STOPPED} To tell them something: {_ANSWER}.",
+        details={"context": {"stoppedBy": halt.by}},
+    )
+
+
+def _did(record: Record) -> str:
+    return f"{record.action} on {record.page_id}" if record.page_id else record.action
+
+
+def _names(clients: list[ClientRef]) -> str:
+    return ", ".join(f'"{each.named}"' for each in clients)

@@ -1,0 +1,109 @@
+"""What viewers of the wall see of agents: who is there, what each does, what was said, and whether it is halted."""
+
+import time
+from dataclasses import dataclass, field
+from typing import Final
+
+from browser_service.clients.colours import Colours
+from browser_service.clients.presence import Clients, handle_of
+from browser_service.clients.threads import Line, Threads
+from browser_service.rules.bounded import Bounded
+from browser_service.rules.halts import PAUSE_S, Halt, Halts
+from browser_service.spine.register import CallRegister, Record
+from browser_service.store.activity import Row
+from shared.model import Json
+from shared.pages import PageState
+
+_MOST: Final = 1_000
+_UNIX: Final = time.time() - time.monotonic()
+"""What makes Unix time of the register's clock, always the same, so that a call's beginning does not seem to move."""
+_READS_ON: Final = "get_call"
+
+
+@dataclass(eq=False)
+class Agents:
+    """The agents that are present or hold a page."""
+
+    clients: Clients
+    colours: Colours
+    threads: Threads
+    halts: Halts
+    register: CallRegister
+    _acts: Bounded[str, Json] = field(default_factory=lambda: Bounded(_MOST))
+    """The last act of each client."""
+
+    def note_act(self, row: Row) -> None:
+        """Note what a client did last on a page."""
+        if not row.page_id:
+            return
+        act: Json = {"action": row.action, "pageId": row.page_id, "at": round(row.at), "outcome": row.outcome}
+        self._acts[row.client_id] = act
+
+    def rows(self, pages: list[PageState]) -> list[Json]:
+        """List the agents, each with the name by which a page can be handed to it."""
+        held = self._held(pages)
+        running: dict[str, list[Record]] = {}
+        for record in self.register.running():
+            running.setdefault(record.client_id, []).append(record)
+        return [
+            {
+                "id": handle_of(client_id),
+                "label": label,
+                "colour": self.colours.of(client_id, label),
+                "since": self.clients.since(client_id),
+                "pages": len(held.get(client_id, ())),
+                "to": handle_of(client_id) if self.clients.present(client_id) else held[client_id][0],
+                "doing": _doing(running.get(client_id, [])),
+                "last": self._acts.get(client_id),
+                "halt": _told(self.halts.of(client_id)),
+                "unread": self.clients.unread(client_id),
+            }
+            for client_id, label in sorted(self._labels(pages).items(), key=lambda each: each[1].casefold())
+            if label
+        ]
+
+    def lines(self, pages: list[PageState]) -> dict[str, Json]:
+        """Return the threads of these agents by their handles, for the account's own person."""
+        found = {handle_of(each): self.threads.of(each) for each in self._labels(pages)}
+        return {key: {"lines": [*map(_line, lines)]} for key, lines in found.items() if lines}
+
+    def halt(self) -> Json | None:
+        """Return what holds all agents, if anything does."""
+        return _told(self.halts.of_all)
+
+    def _labels(self, pages: list[PageState]) -> dict[str, str]:
+        labels = self.clients.present_labels
+        for page in pages:
+            if page.holder_id is not None:
+                labels.setdefault(page.holder_id, page.holder_label)
+        return labels
+
+    @staticmethod
+    def _held(pages: list[PageState]) -> dict[str, list[str]]:
+        held: dict[str, list[str]] = {}
+        for page in pages:
+            if page.holder_id is not None:
+                held.setdefault(page.holder_id, []).append(page.page_id)
+        return held
+
+
+def _doing(running: list[Record]) -> Json | None:
+    """Return the call that a client began last, and how many wait because it is paused."""
+    calls = [record for record in running if record.action != _READS_ON]
+    if not calls:
+        return None
+    last = max(calls, key=lambda record: record.began_at)
+    waiting = sum(bool(record.paused) for record in calls)
+    since = round(last.began_at + _UNIX)
+    return {"action": last.action, "pageId": last.page_id, "since": since, "waiting": waiting}
+
+
+def _line(line: Line) -> Json:
+    return {"by": line.by, "text": line.text, "about": line.about, "ofPerson": line.of_person, "at": line.at}
+
+
+def _told(halt: Halt | None) -> Json | None:
+    if halt is None:
+        return None
+    until = round(halt.at + PAUSE_S) if halt.how == "pause" else None
+    return {"how": halt.how, "by": halt.by, "at": round(halt.at), "until": until}

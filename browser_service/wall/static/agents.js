@@ -1,0 +1,127 @@
+// Lists the agents: what each does now, what it did last, and how a person pauses it, stops it, lets it go on or writes to it.
+
+import { arrange, el, paint, say, write } from "./dom.js";
+import { clock, since, verb } from "./words.js";
+
+const AGAIN_MS = 5000; // for "12 s ago"
+
+export class Agents {
+  #rows = new Map();
+  #list = el("ul", { className: "crew-list" });
+  #count = el("span", { className: "count" });
+  #told = el("span");
+  #halted = el("div", { className: "halted", role: "status", hidden: true }, this.#told);
+  #cancelled = "";
+  #buttons = {};
+
+  constructor(model, socket, tell, threads) {
+    Object.assign(this, { model, socket, tell, threads });
+    const button = (name, text, title, press, className = "") => (this.#buttons[name] = el("button", { type: "button", title, className, onclick: press }, text));
+    const ways = el("span", { className: "ways" },
+      button("write", "Write to all", "A line in the next reply of every agent", () => threads.open(null)),
+      button("stop", "Stop all", "Cancel what all agents do, and refuse what comes, until you let them go on", () => this.halt("", "stop"), "danger"));
+    this.#halted.append(button("on", "Go on", "Let all agents go on", () => this.halt("", "go_on"), "first"));
+    this.element = el("section", { className: "crew", "aria-labelledby": "crew" },
+      el("header", {}, el("h2", { id: "crew" }, "Agents ", this.#count), ways), this.#halted, this.#list);
+    setInterval(() => document.hidden || this.update(), AGAIN_MS);
+  }
+
+  update() {
+    const { agents, halt, viewer } = this.model;
+    this.element.hidden = !agents.length && !halt;
+    write(this.#count, String(agents.length));
+    const mayAct = !viewer.readOnly;
+    this.#buttons.stop.hidden = this.#buttons.write.hidden = !mayAct || !agents.length;
+    this.#buttons.stop.hidden ||= Boolean(halt);
+    this.#buttons.on.hidden = !mayAct;
+    this.#halted.hidden = !halt;
+    if (halt) write(this.#told, `All agents are ${words(halt)}, and those who come.${this.#cancelled}`);
+    const known = new Map();
+    for (const agent of agents) known.set(agent.id, this.#rows.get(agent.id) ?? new Row(this, agent.id));
+    this.#rows = known;
+    for (const agent of agents) known.get(agent.id).update(agent, mayAct, Boolean(halt));
+    arrange(this.#list, [...known.values()].map((row) => row.element));
+    keepFocus(this.#buttons);
+    this.threads.update();
+  }
+
+  async halt(to, how) {
+    try {
+      const told = await this.socket.halt(to, how);
+      this.#cancelled = !to && how === "stop" ? ` ${told.split("; ").at(-1).replace(/^./, (first) => first.toUpperCase())}` : "";
+      if (to) this.tell(told);
+      else say(told);
+      this.update();
+    } catch (error) {
+      this.tell(error.message, true);
+    }
+  }
+}
+
+class Row {
+  #name = el("span", { className: "owner cut", dir: "auto" });
+  #does = el("span", { className: "does cut" });
+  #pages = el("span", { className: "quiet small pages" });
+  #news = el("span", { className: "news", hidden: true });
+  #buttons = {};
+  #shown = "";
+
+  constructor(agents, id) {
+    const button = (name, text, title, press, ...more) => (this.#buttons[name] = el("button", { type: "button", title, onclick: press }, text, ...more));
+    this.element = el("li", { className: "agent" }, this.#name, this.#does, this.#pages,
+      el("span", { className: "ways" },
+        button("pause", "Pause", "Its calls wait, for at most 10 minutes", () => agents.halt(this.agent.to, "pause")),
+        button("stop", "Stop", "Cancel what it does, and refuse what comes, until you let it go on", () => agents.halt(this.agent.to, "stop")),
+        button("on", "Go on", "Let it go on", () => agents.halt(this.agent.to, "go_on")),
+        button("write", "Write", "A line in its next reply, or at once if it waits", () => agents.threads.open(id), this.#news)));
+    this.threads = agents.threads;
+  }
+
+  update(agent, mayAct, allHalted) {
+    this.agent = agent;
+    const { label, colour, pages, halt } = agent;
+    paint(this.element, colour);
+    write(this.#name, label);
+    this.#say(agent, allHalted);
+    write(this.#pages, pages === 1 ? "1 page" : `${pages} pages`);
+    const { pause, stop, on, write: writes } = this.#buttons;
+    pause.hidden = !mayAct || Boolean(halt);
+    stop.hidden = !mayAct || halt?.how === "stop";
+    on.hidden = !mayAct || !halt;
+    on.classList.toggle("first", !allHalted);
+    writes.hidden = !mayAct;
+    for (const [name, text] of [["pause", "Pause"], ["stop", "Stop"], ["on", "Go on"], ["write", "Write to"]]) this.#buttons[name].setAttribute("aria-label", `${text} ${label}`);
+    keepFocus(this.#buttons);
+    const fresh = this.threads.fresh(agent.id);
+    this.#news.hidden = !fresh;
+    write(this.#news, String(fresh));
+    if (fresh) writes.setAttribute("aria-label", `Write to ${label}, who wrote ${fresh === 1 ? "a line" : `${fresh} lines`}`);
+  }
+
+  #say({ doing, last, halt, since: here }, allHalted) {
+    const at = doing?.pageId ?? last?.pageId;
+    const waiting = doing?.waiting ? ` · ${doing.waiting === 1 ? "1 call waits" : `${doing.waiting} calls wait`}` : "";
+    const text = halt && !(allHalted && halt.how === "stop") ? `${words(halt).replace(/^./, (first) => first.toUpperCase())}${waiting}`
+      : doing && !halt ? `${verb(doing.action)}${seconds(doing.since)}`
+      : last ? `${verb(last.action)}${last.outcome === "ok" ? "" : ", which failed"}, ${since(last.at)}`
+      : here ? "has done nothing yet" : "away";
+    const key = `${text}${at}`;
+    if (this.#shown === key) return;
+    this.#shown = key;
+    this.#does.classList.toggle("now", Boolean(doing) && !halt);
+    this.#does.classList.toggle("is-halted", Boolean(halt) && !allHalted);
+    this.#does.replaceChildren(text, ...(at && !halt ? [" · ", el("a", { href: `#/page/${encodeURIComponent(at)}` }, at)] : []));
+  }
+}
+
+/** Moves the focus from a button that is gone to one that is there. */
+function keepFocus(buttons) {
+  const all = Object.values(buttons);
+  if (document.activeElement?.hidden && all.includes(document.activeElement)) all.find((each) => !each.hidden)?.focus();
+}
+
+const words = ({ how, by, at, until }) => `${how === "stop" ? "stopped" : "paused"}${by ? ` by ${by}` : ""} ${how === "stop" ? `since ${clock(at)}` : `until ${clock(until)}`}`;
+const seconds = (at) => {
+  const s = Math.round(Date.now() / 1000 - at);
+  return s < 3 ? "" : `, ${s} s`;
+};

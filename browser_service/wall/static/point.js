@@ -1,0 +1,114 @@
+// Lets a person point at an element of a page that they watch, and send it to the page's agent with a few words. The frame
+// is drawn from what the service measures: nothing that the page draws can be taken for it.
+
+import { el, write } from "./dom.js";
+
+const STEP_PX = 24; // of an arrow key
+
+export class Point {
+  #frame = el("span", { className: "framed", hidden: true }, el("span", { className: "framed-name" }));
+  #name = el("b", { className: "cut" });
+  #field = el("input", { type: "text", maxLength: 500, autocomplete: "off", placeholder: "This one, not that one", "aria-label": "A few words about it" });
+  #hint = el("p", { className: "small quiet" }, "Point at what you mean, and press it. Arrow keys and Enter do it too; Escape ends it.");
+  #form = el("form", { hidden: true, onsubmit: (event) => { event.preventDefault(); this.#send(); } },
+    el("p", { className: "small" }, "You mean ", this.#name), this.#field,
+    el("div", { className: "choices" }, el("button", { type: "submit", className: "first" }, "Send"), el("button", { type: "button", onclick: () => this.begin() }, "Another")));
+  #at = null;
+  #isAsked = false;
+  #isPicked = false;
+  element = el("div", { className: "pointing", hidden: true, tabIndex: 0, role: "application", "aria-label": "Point at an element of the page",
+    onpointermove: (event) => this.#move(event), onclick: (event) => this.#move(event, true), onkeydown: (event) => this.#key(event) }, this.#frame);
+  panel = el("section", { className: "asking", role: "group", "aria-label": "Point", hidden: true, onkeydown: (event) => this.#escape(event) },
+    this.#hint, this.#form, el("div", { className: "choices" }, el("button", { type: "button", onclick: () => this.end() }, "Cancel")));
+
+  /** `leave` is where the focus goes at the end. */
+  constructor(id, picture, socket, tell, leave) {
+    Object.assign(this, { id, picture, socket, tell, leave });
+  }
+
+  get isOn() {
+    return !this.element.hidden;
+  }
+
+  begin() {
+    this.#isPicked = false;
+    this.#frame.hidden = this.#form.hidden = true;
+    this.element.hidden = this.panel.hidden = this.#hint.hidden = false;
+    this.element.focus({ preventScroll: true });
+  }
+
+  end() {
+    if (!this.isOn) return;
+    this.element.hidden = this.panel.hidden = true;
+    this.#field.value = "";
+    this.leave();
+  }
+
+  #escape(event) {
+    if (event.key !== "Escape") return false;
+    event.stopPropagation();
+    this.end();
+    return true;
+  }
+
+  #key(event) {
+    if (this.#escape(event) || this.#isPicked) return;
+    const { width = 0, height = 0 } = this.picture.head ?? {};
+    const [dx, dy] = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key] ?? [0, 0];
+    if (!(dx || dy || event.key === "Enter")) return;
+    event.preventDefault();
+    const from = this.#at ?? { x: width / 2, y: height / 2 };
+    this.#at = { x: Math.min(Math.max(from.x + dx * STEP_PX, 0), width), y: Math.min(Math.max(from.y + dy * STEP_PX, 0), height) };
+    this.#ask(event.key === "Enter");
+  }
+
+  #move({ clientX, clientY }, picks = false) {
+    const { width, height } = this.picture.head ?? {};
+    if (!width || this.#isPicked) return;
+    const box = this.element.getBoundingClientRect();
+    const within = (value, most) => Math.min(Math.max(value, 0), most);
+    this.#at = { x: within(((clientX - box.left) / box.width) * width, width), y: within(((clientY - box.top) / box.height) * height, height) };
+    this.#ask(picks);
+  }
+
+  /** Asks for the element there; of several moves while an answer is awaited, the last counts. */
+  async #ask(picks) {
+    if (this.#isAsked && !picks) return;
+    this.#isAsked = true;
+    const asked = this.#at;
+    try {
+      const found = await this.socket.point(this.id, asked.x, asked.y, picks);
+      if (this.isOn && !this.#isPicked) this.#draw(found, picks);
+    } catch (error) {
+      if (picks || error.code !== "TIMEOUT") this.tell(error.message, true);
+    }
+    this.#isAsked = false;
+    if (!picks && this.#at !== asked && this.isOn && !this.#isPicked) this.#ask(false);
+  }
+
+  #draw({ box, role, name, ref }, picks) {
+    const { width, height } = this.picture.head;
+    this.#frame.hidden = !box;
+    if (!box) return picks && this.tell("There is nothing at that point.", true);
+    for (const [side, value] of [["left", box.x / width], ["top", box.y / height], ["width", box.width / width], ["height", box.height / height]])
+      this.#frame.style.setProperty(side, `${(100 * value).toFixed(2)}%`);
+    const words = [role, role && name ? `“${name}”` : name].filter(Boolean).join(" ");
+    write(this.#frame.firstElementChild, words);
+    this.#frame.classList.toggle("high", box.y / height < 0.08);
+    if (!picks) return;
+    this.#isPicked = true;
+    write(this.#name, `${words}${ref ? ` (${ref})` : ""}`);
+    this.#form.hidden = false;
+    this.#hint.hidden = true;
+    this.#field.focus();
+  }
+
+  async #send() {
+    try {
+      this.tell(await this.socket.tellAgent("", this.#field.value, this.id));
+      this.end();
+    } catch (error) {
+      this.tell(error.message, true);
+    }
+  }
+}

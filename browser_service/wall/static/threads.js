@@ -1,0 +1,96 @@
+// Shows what a person and an agent wrote to each other, and writes to one agent or to all.
+
+import { el, paint, write } from "./dom.js";
+import { clock } from "./words.js";
+
+export class Threads {
+  #title = el("h2", { className: "cut" });
+  #aside = el("p", { className: "small quiet" });
+  #lines = el("ol", { className: "lines", "aria-live": "polite" });
+  #field = el("input", { type: "text", maxLength: 500, required: true, autocomplete: "off", "aria-label": "Your line" });
+  #send = el("button", { type: "submit", className: "first" }, "Send");
+  #seen = new Map();
+  #known = new Map();
+  #shown = "";
+  #isBegun = false; // what was written before this wall was opened is no news
+  #id = null;
+  #dialog = el("dialog", { className: "question thread", "aria-label": "Lines", onclose: () => { this.#id = null; } });
+
+  constructor(model, socket, tell) {
+    Object.assign(this, { model, socket, tell });
+    this.#dialog.append(this.#title, this.#aside, this.#lines,
+      el("form", { onsubmit: (event) => { event.preventDefault(); this.#write(); } }, this.#field,
+        el("div", { className: "choices" }, el("button", { type: "button", onclick: () => this.#dialog.close() }, "Close"), this.#send)));
+    document.body.append(this.#dialog);
+  }
+
+  /** Opens the thread of the agent with this id; without one, a line to all. */
+  open(id) {
+    this.#id = id;
+    this.#shown = "";
+    this.#field.value = "";
+    this.#draw();
+    this.#dialog.showModal();
+    this.#field.focus();
+    this.#lines.scrollTop = this.#lines.scrollHeight;
+  }
+
+  /** Returns how many lines of an agent nobody has looked at here. */
+  fresh(id) {
+    return this.#of(id).filter(({ ofPerson }) => !ofPerson).length - (this.#seen.get(id) ?? 0);
+  }
+
+  /** Tells what agents wrote since the last update, and shows it in the thread that is open. */
+  update() {
+    for (const [id, { lines }] of this.model.threads) {
+      const newest = lines.findLast(({ ofPerson }) => !ofPerson);
+      const before = this.#known.get(id) ?? (this.#isBegun ? 0 : Infinity);
+      if (newest && newest.at > before && !(this.#dialog.open && this.#id === id)) this.tell(`${newest.by}: “${newest.text}”`);
+      this.#known.set(id, newest?.at ?? 0);
+    }
+    this.#isBegun = true;
+    if (this.#dialog.open) this.#draw();
+  }
+
+  #of(id) {
+    return this.model.threads.get(id)?.lines ?? [];
+  }
+
+  #draw() {
+    const agent = this.model.agents.find(({ id }) => id === this.#id);
+    const lines = this.#of(this.#id);
+    this.#seen.set(this.#id, lines.filter(({ ofPerson }) => !ofPerson).length);
+    const unread = agent?.unread ?? 0;
+    const text = JSON.stringify([lines, agent?.label, unread]);
+    if (text === this.#shown) return;
+    this.#shown = text;
+    paint(this.#dialog, agent?.colour);
+    write(this.#title, this.#id === null ? "Write to all agents" : agent ? `Write to ${agent.label}` : "This agent is gone");
+    write(this.#aside, this.#id === null ? "It stands in the next reply of each; one that waits has it at once." : "It stands in its next reply; if it waits, it has it at once.");
+    this.#send.disabled = this.#id !== null && !agent;
+    const own = lines.filter(({ ofPerson }) => ofPerson);
+    const waiting = new Set(own.slice(own.length - Math.min(unread, own.length)));
+    this.#lines.hidden = !lines.length;
+    this.#lines.replaceChildren(...lines.map((line) => el("li", { className: line.ofPerson ? "mine" : "theirs" },
+      el("p", { className: "small quiet" }, `${line.ofPerson ? line.by || "You" : line.by} · ${clock(line.at)}${waiting.has(line) ? " · not read yet" : ""}`),
+      line.about && el("p", { className: "mono small cut about" }, `→ ${line.about}`),
+      line.text && el("p", { className: "said-line" }, line.text))));
+    this.#lines.scrollTop = this.#lines.scrollHeight;
+  }
+
+  async #write() {
+    const agent = this.model.agents.find(({ id }) => id === this.#id);
+    this.#send.disabled = true;
+    try {
+      const told = await this.socket.tellAgent(agent?.to ?? "", this.#field.value);
+      this.#field.value = "";
+      if (this.#id !== null) return; // the thread says whether it is read
+      this.#dialog.close();
+      this.tell(told);
+    } catch (error) {
+      this.tell(error.message, true);
+    } finally {
+      this.#send.disabled = false;
+    }
+  }
+}

@@ -1,0 +1,111 @@
+"""Tests what a person at the wall says to agents: lines, elements that they point at, pauses and stops. Each button's
+effect is seen by the agent's next reply."""
+
+import re
+from collections.abc import AsyncIterator
+
+import pytest
+from playwright.async_api import Browser, Page, expect
+
+from tests.support.listening import connected, listening, sent
+from tests.support.service import Agent, RunningService
+from tests.support.site import Site
+from tests.support.wall import link
+
+pytestmark = pytest.mark.anyio
+
+_HTML = (
+    "<title>Shop</title><style>body {margin: 0} button {display: block; width: 300px; height: 60px}</style>"
+    "<button>Red</button><button onclick='document.title = this.textContent'>Blue</button><p>12 euros</p>"
+)
+
+
+@pytest.fixture(scope="module")
+async def running(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[RunningService]:
+    async with listening(tmp_path_factory.mktemp("wall")) as service:
+        yield service
+
+
+@pytest.fixture
+async def claude(running: RunningService, site: Site) -> AsyncIterator[Agent]:
+    async with connected(running, "c-1", "Claude") as agent:
+        await agent.call("goto", pageId="shop", url=site.page("/shop", _HTML))
+        yield agent
+        await agent.reply("close_page", pageId="shop")
+
+
+@pytest.fixture
+async def window(service: RunningService, agent: Agent, running: RunningService, claude: Agent) -> AsyncIterator[Page]:  # noqa: ARG001 - there is a page to see
+    """Return a person's window at the wall, in the browser of another service."""
+    await agent.call("open_page")
+    browser: Browser | None = service.context().browser
+    assert browser is not None
+    context = await browser.new_context()
+    window = await context.new_page()
+    window.set_default_timeout(10_000)
+    errors: list[str] = []
+    window.on("pageerror", lambda error: errors.append(str(error)))
+    await window.goto(f"{running.base_url}/#{await link(running)}")
+    yield window
+    await context.close()
+    assert errors == []
+
+
+async def press(window: Page, name: str) -> None:
+    await window.get_by_role("button", name=name, exact=True).click()
+
+
+async def test_an_agent_is_written_to_and_answers_and_is_paused_and_stopped(window: Page, claude: Agent) -> None:
+    await press(window, "Write to Claude")
+    thread = window.get_by_role("dialog")
+    await thread.get_by_role("textbox", name="Your line").fill("The blue one, please.")
+    await thread.get_by_role("button", name="Send").click()
+    await expect(thread.get_by_role("listitem")).to_contain_text("not read yet")
+    told = (await claude.reply("list_work")).json()["notices"]
+    assert 'A person, "ana", writes to you, in their own words: "The blue one, please."' in told[0]["text"]
+    await expect(thread).not_to_contain_text("not read yet")
+    said = await claude.call("tell_person", message="<b>Done</b>")
+    assert said["observed"] == "told your person: it stands on the live wall"
+    await expect(thread.get_by_role("listitem").last).to_contain_text("<b>Done</b>")
+    await thread.get_by_role("button", name="Close").click()
+    await press(window, "Pause Claude")
+    waiting = sent(claude, "paused", "content", pageId="shop")
+    row = window.get_by_role("listitem").filter(has=window.get_by_role("button", name="Write to Claude"))
+    await expect(row).to_contain_text("1 call waits")
+    await press(window, "Go on Claude")
+    assert "had paused you" in str((await waiting).json()["notices"])
+    await press(window, "Stop all")
+    await expect(window.get_by_text("All agents are stopped by ana")).to_contain_text("Nothing was running")
+    assert (await claude.error("click", pageId="shop", selector="button"))["code"] == "HUMAN_IN_CONTROL"
+    await press(window, "Go on")
+    await expect(window.get_by_text("All agents are stopped by ana")).to_be_hidden()
+    await claude.call("click", pageId="shop", selector="text=Red")
+    await expect(row).to_contain_text(re.compile("clicks.*shop"))
+
+
+async def test_an_element_is_pointed_at_and_its_ref_is_in_the_next_reply(
+    window: Page, running: RunningService, claude: Agent
+) -> None:
+    await window.goto(f"{running.base_url}/#/page/shop")
+    await expect(window.get_by_role("main").locator(".picture")).not_to_have_class(re.compile("empty"))
+    await press(window, "Point")
+    overlay = window.get_by_role("application", name="Point at an element")
+    box = await overlay.bounding_box()
+    assert box is not None
+    scale = box["width"] / await running.window("shop").evaluate("innerWidth")
+    await window.mouse.move(box["x"] + 100 * scale, box["y"] + 90 * scale)
+    frame = window.locator(".framed")
+    await expect(frame).to_contain_text("Blue")
+    await window.mouse.down()
+    await window.mouse.up()
+    panel = window.get_by_role("group", name="Point")
+    await expect(panel).to_contain_text("You mean button “Blue”")
+    await panel.get_by_role("textbox").fill("This one, not that one.")
+    await panel.get_by_role("button", name="Send").click()
+    await expect(panel).to_be_hidden()
+    told = (await claude.reply("list_work")).json()["notices"][0]["text"]
+    found = re.search(r"points at (\w+), button 'Blue' on shop, in their own words: \"This one, not that one.\"", told)
+    assert found, told
+    await claude.call("click", pageId="shop", selector=found[1])
+    page = running.window("shop")
+    await expect(page).to_have_title("Blue")
