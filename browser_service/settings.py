@@ -11,7 +11,8 @@ from urllib.parse import urlsplit
 from pydantic import AliasChoices, Field, SecretStr, ValidationInfo, field_validator, model_validator
 from pydantic_settings import NoDecode
 
-from browser_service.security.hosts import header_host, public_origin
+from browser_service.security.hosts import header_host
+from browser_service.security.origins import whole_origin
 from browser_service.security.url_rules import MOST_RULES, url_rule
 from browser_service.tuning import Tuning
 from client import caller
@@ -247,7 +248,14 @@ class Settings(ListeningSettings, ProcessSettings):
     @field_validator("public_url")
     @classmethod
     def _origin(cls, value: str | None) -> str | None:
-        return value and public_origin(value)
+        if not value:
+            return value
+        if not (origin := whole_origin(value)):
+            raise ValueError(
+                f"{value!r} is no address of a service. Write scheme, host and, if it is not the usual one, the port, "
+                "such as 'https://browse.example.com'; no path can be part of it."
+            )
+        return origin
 
     @field_validator("attach")
     @classmethod

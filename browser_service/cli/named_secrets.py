@@ -1,7 +1,6 @@
 """Manages secrets that agents type without knowing them: `secret set`, `secret list`, `secret remove`."""
 
 from typing import Annotated, Final
-from urllib.parse import urlsplit
 
 import typer
 from pydantic import ValidationError
@@ -10,8 +9,8 @@ from browser_service.cli import flags, output, secrets
 from browser_service.cli.options import new_app
 from browser_service.security.named_secrets import NamedSecrets
 from browser_service.security.one_time_codes import from_authenticator
+from browser_service.security.origins import whole_origin
 from browser_service.security.seal import Seal
-from browser_service.security.urls import origin_of
 from shared.errors import ValidationFailed, field_details
 from shared.named_secrets import NamedSecret
 
@@ -88,8 +87,7 @@ def _secrets(data_dir: str | None) -> NamedSecrets:
 
 def _origin(text: str) -> str:
     """Return an origin in canonical form. Raises ValidationFailed if the text is not exactly an origin."""
-    origin, parts = origin_of(text), urlsplit(text)
-    if origin is None or "*" in text or parts.path not in {"", "/"} or parts.query or parts.fragment or "@" in text:
+    if not (origin := whole_origin(text)):
         raise ValidationFailed(
             f"{text!r} is no origin.",
             hint="Give scheme and host, and the port where it is not the usual one: https://shop.example.",

@@ -27,6 +27,7 @@ _LAST_32_BITS: Final = tuple(
     map(ipaddress.IPv6Network, ("::/96", "::ffff:0:0/96", "::ffff:0:0:0/96", "64:ff9b::/96", "64:ff9b:1::/48"))
 )
 """Networks whose addresses end with an IPv4 address: compatible, mapped, SIIT and NAT64."""
+_SITE_LOCAL: Final = ipaddress.IPv6Network("fec0::/10")
 _ISATAP: Final = 0x5EFE
 
 
@@ -44,16 +45,12 @@ def is_metadata(address: Address) -> bool:
 
 def is_public(address: Address) -> bool:
     """Return whether an address is on the internet, as opposed to this machine or a private network."""
-    return all(each.is_global and not each.is_multicast and not _is_site_local(each) for each in destinations(address))
+    return all(each.is_global and not each.is_multicast and each not in _SITE_LOCAL for each in destinations(address))
 
 
 def is_local(address: Address) -> bool:
     """Return whether an address leads to this machine's loopback."""
     return any(each.is_loopback or each.is_unspecified for each in destinations(address))
-
-
-def _is_site_local(address: Address) -> bool:
-    return isinstance(address, ipaddress.IPv6Address) and address.is_site_local
 
 
 def destinations(address: Address) -> Iterator[Address]:

@@ -1,15 +1,17 @@
-"""Matches URLs with the origins that a token is limited to: `https://shop.example`, `https://*.shop.example`."""
+"""Parses origins that a person writes, and matches URLs with those that a token is limited to: `https://shop.example`,
+`https://*.shop.example`."""
 
 import re
 from collections.abc import Collection, Iterable
 from typing import Final
-from urllib.parse import urlsplit
 
+from browser_service.security.addresses import spelled_address
+from browser_service.security.globs import matches_glob
 from browser_service.security.urls import origin_of
+from browser_service.security.web_address import host_spelling, web_address
 
-_BELOW: Final = "*."
-_FORM: Final = re.compile(r"https?://(\*\.)?([^\s/?#@*\[\]:]+|\[[0-9a-fA-F:.]+\])(:[0-9]{1,5})?/?", re.IGNORECASE)
-_LABEL: Final = re.compile(r"(?!-)[a-z0-9_-]{1,63}(?<!-)")
+_FORM: Final = re.compile(r"https?://[^\s/?#@\\*]+/?", re.IGNORECASE)
+_RIGHT_FORM: Final = "write scheme and host, such as https://shop.example, or https://*.shop.example for all below it"
 _BLANK: Final = frozenset({"", "about:blank", "about:client"})
 _LITERAL_ORIGIN: Final = re.compile(r"(https?://[^/*?#\\\s]+)/", re.IGNORECASE)
 _NOWHERE: Final = "https://relative.invalid"
@@ -19,23 +21,24 @@ def origin_pattern(text: str) -> str:
     """Return a pattern in its canonical form. Raises ValueError, which names the right form, if no page's origin can
     match it."""
     given = text.strip()
-    right_form = "write scheme and host, such as https://shop.example, or https://*.shop.example for all below it"
-    if not given:
-        raise ValueError(f"an origin is empty: {right_form}")
     if given in {"*", "*://*", "http*://*"}:
         raise ValueError(f"{given!r} is every origin: leave --origin out")
-    if not _FORM.fullmatch(given):
-        raise ValueError(f"{given!r} is no origin, so that it would match nothing: {right_form}")
-    scheme, _, rest = given.partition("://")
-    is_below = rest.startswith(_BELOW)
-    origin = origin_of(f"{scheme.lower()}://{rest.removeprefix(_BELOW)}")
-    host = (urlsplit(origin).hostname or "") if origin else ""
-    is_address = bool(re.fullmatch(r"[0-9.]+|.*:.*", host))
-    if origin is None or not (is_address or all(map(_LABEL.fullmatch, host.split(".")))):
-        raise ValueError(f"{given!r} has no name that a host can have: {right_form}")
-    if is_below and is_address:
-        raise ValueError(f"{given!r}: nothing is below an address; {right_form}")
-    return origin.replace("://", f"://{_BELOW}", 1) if is_below else origin
+    top = given.replace("://*.", "://", 1)
+    origin = whole_origin(top)
+    if origin is None or (top != given and spelled_address(web_address(origin).host)):
+        raise ValueError(f"{given!r} is no origin, so that it would match nothing: {_RIGHT_FORM}")
+    return origin if top == given else origin.replace("://", "://*.", 1)
+
+
+def whole_origin(text: str) -> str | None:
+    """Return the origin that a person wrote, in its canonical form; None for a text that is none, or has more."""
+    origin = origin_of(text) if _FORM.fullmatch(text) else None
+    try:
+        at = web_address(origin or "")
+        host_spelling(at.host)
+    except ValueError:
+        return None
+    return origin if at.port else None
 
 
 def within(patterns: Iterable[str], url: str) -> bool:
@@ -43,7 +46,7 @@ def within(patterns: Iterable[str], url: str) -> bool:
     if url.strip() in _BLANK or url.startswith("about:blank#"):
         return True
     origin = origin_of(url.strip().removeprefix("blob:"))
-    return origin is not None and any(_matches(pattern, origin) for pattern in patterns)
+    return origin is not None and any(matches_glob(pattern, origin) for pattern in patterns)
 
 
 def first_outside(patterns: Collection[str], urls: Iterable[str]) -> str | None:
@@ -63,10 +66,3 @@ def pattern_within(patterns: Iterable[str], pattern: str) -> bool:
     """Return whether a URL pattern can match only at one of the origins, because it begins with a complete one."""
     literal = _LITERAL_ORIGIN.match(pattern)
     return literal is not None and within(patterns, literal[1])
-
-
-def _matches(pattern: str, origin: str) -> bool:
-    if "://*." not in pattern:
-        return origin == pattern
-    scheme, _, rest = pattern.partition("://*.")
-    return origin.startswith(f"{scheme}://") and origin.partition("://")[2].endswith(f".{rest}")

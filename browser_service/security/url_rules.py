@@ -21,7 +21,6 @@ _WHOLE: Final = re.compile(r"(?:(?P<scheme>[a-z*][a-z0-9+.*-]*)://)?(?P<place>[^
 _PLACE: Final = re.compile(
     r"(?P<host>\[[0-9a-f:.*]+\]|[^:\[\]]*|[0-9a-f:]{3,})(?::(?P<port>\*|[0-9]+))?", re.IGNORECASE
 )
-_LABEL: Final = re.compile(r"(?!-)[a-z0-9_*-]{1,63}(?<!-)")
 _NUMBERS: Final = re.compile(r"[0-9.*]*[0-9][0-9.*]*")
 RIGHT_FORM: Final = (
     "Write a URL's beginning, such as https://shop.example/cart, a host, such as shop.example, or a pattern, such as "
@@ -39,13 +38,11 @@ class UrlRule:
     port: int | None
     path: str = ""
 
-    def matches(self, address: WebAddress) -> bool:
-        """Return whether the rule covers the URL under at least one way in which servers read its path."""
-        return self.has_host(address) and any(self._has_path(path, address.query) for path in address.paths)
-
-    def contains(self, address: WebAddress) -> bool:
-        """Return whether the rule covers the URL under every way in which servers read its path."""
-        return self.has_host(address) and all(self._has_path(path, address.query) for path in address.paths)
+    def matches(self, address: WebAddress, *, surely: bool = False) -> bool:
+        """Return whether the rule covers the URL under at least one way in which servers read its path, or `surely`
+        under every way."""
+        ways = (self._has_path(path, address.query) for path in address.paths)
+        return self.has_host(address) and (all(ways) if surely else any(ways))
 
     def has_host(self, address: WebAddress) -> bool:
         """Return whether the URL has the rule's scheme, host and port."""
@@ -58,8 +55,6 @@ class UrlRule:
     def _has_path(self, path: str, query: str) -> bool:
         if not self.path:
             return True
-        if len(path) > _LONGEST_PATH:
-            return False
         whole = path + query if "?" in self.path else path
         if "*" in self.path:
             return matches_glob(self.path, whole)
@@ -103,7 +98,12 @@ class UrlRules:
         if len(address.path) > _LONGEST_PATH and any(rule.path for rule in (*self.denied, *self.allowed)):
             raise NotAllowedError
         denied = next((rule for rule in self.denied if rule.matches(address)), None)
-        if denied is None and asks_server and self.allowed and not any(rule.contains(address) for rule in self.allowed):
+        if (
+            denied is None
+            and asks_server
+            and self.allowed
+            and not any(rule.matches(address, surely=True) for rule in self.allowed)
+        ):
             raise NotAllowedError
         return denied
 
@@ -161,25 +161,16 @@ def _about_scheme(scheme: str) -> str:
 def _host(rule: str, host: str) -> str:
     """Return a rule's host as Chromium spells it. Raises ValueError if no URL can have that host."""
     name = host.lower().removesuffix(".")
-    if name in {"", "*"}:
-        if not name:
-            raise ValueError(f"{rule!r} has no host. {RIGHT_FORM}.")
-        return name
-    is_bare = name.count(":") > 1 and not name.startswith("[")
+    if not name:
+        raise ValueError(f"{rule!r} has no host. {RIGHT_FORM}.")
     try:
-        if name.startswith("[") or is_bare:
-            return name.strip("[]") if "*" in name else host_spelling(f"[{name}]" if is_bare else name)
         if "*" not in name:
-            spelled = host_spelling(name)
-            labels = [] if spelled_address(spelled) else spelled.split(".")
-        else:
-            labels = [label if label.isascii() else host_spelling(label) for label in name.split(".")]
-            spelled = ".".join(labels)
+            return host_spelling(name)
+        if ":" not in name:
+            host_spelling(name.replace("*", "1"))  # raises, if nothing that it matches is a host
+        return ".".join(label if label.isascii() else host_spelling(label) for label in name.strip("[]").split("."))
     except ValueError:
-        labels, spelled = [""], ""
-    if not all(map(_LABEL.fullmatch, labels)):
-        raise ValueError(f"{rule!r}: {host!r} is no host that a URL can have. {RIGHT_FORM}.")
-    return spelled
+        raise ValueError(f"{rule!r}: {host!r} is no host that a URL can have. {RIGHT_FORM}.") from None
 
 
 def _path(rule: str, path: str) -> str:

@@ -8,8 +8,8 @@ import re
 from collections.abc import Callable, Collection
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
-from urllib.parse import urljoin, urlsplit
 
+from ada_url import URL, join_url
 from pydantic import JsonValue
 
 from browser_service.security.addresses import (
@@ -22,9 +22,9 @@ from browser_service.security.addresses import (
     metadata_patterns,
     spelled_address,
 )
-from browser_service.security.hosts import header_places, parse_host, with_slashes
+from browser_service.security.hosts import header_places
 from browser_service.security.url_rules import NotAllowedError, UrlRules
-from browser_service.security.web_address import web_address
+from browser_service.security.web_address import WebAddress, encodable, web_address
 from shared.cuts import cut
 from shared.errors import Forbidden, ValidationFailed, field_details
 from shared.model import Json
@@ -35,11 +35,26 @@ from shared.wire import DEFAULT_SESSION
 BROWSERS_OWN = ("chrome-extension:", "chrome:")
 """Beginnings of addresses of the browser's own parts, such as its PDF viewer."""
 _SCHEMES = frozenset({"http", "https", "about", "blob"})
+_SCHEME = re.compile(r"\s*([a-z][a-z0-9+-]*):(?!\d)", re.IGNORECASE)
+"""The scheme of a URL, as opposed to a host and its port: `localhost:8900`, `example.com:x`."""
+_BLANK = re.compile(r"\s*about:blank([?#]|\s*$)", re.IGNORECASE)
+_IGNORED = str.maketrans("", "", "\t\n\r")
+"""Characters that browsers ignore anywhere in a URL."""
 _MOST_DATA_BYTES = 65_536
 """Size limit of data: URLs, because every change of a page stores its URL."""
 _MOST_SHOWN = 120
+_METADATA = "cloud metadata addresses are never opened"
 _OWN = "it is this service's own address, or its browser's"
 _ANOTHERS = "this session runs on another machine, whose own addresses, such as localhost, are not opened"
+_REFUSED = "whoever runs this host keeps pages from this address (--refuse)"
+_PRIVATE = "this machine and private networks are not opened here (BROWSE_PRIVATE_NETWORK)"
+_HINTS = {
+    _METADATA: "No setting opens it: go to another address.",
+    _OWN: "Pages may call neither; the service's tools do what its API does.",
+    _ANOTHERS: "The session {session!r} runs on the service's own machine: {call}. Who runs this host can open its "
+    "addresses with --allow-loopback.",
+    _REFUSED: "Go to another address.",
+}
 _PORTS = {"http": 80, "https": 443}
 _PRIVATE_NAMES = (".localhost", ".local", ".internal", ".test", ".home.arpa")
 """Endings that no public site's name has."""
@@ -68,28 +83,25 @@ class UrlPolicy:
     def check(self, url: str) -> str:
         """Return `url` if a page may open it. Raises ValidationFailed if it has no usable scheme, Forbidden
         otherwise."""
-        try:
-            parts = urlsplit(with_slashes(url.strip()))
-            _ = parts.port
-        except ValueError as error:
-            raise ValidationFailed(f"url {url!r} is not a URL: {error}", details=_url_details(url)) from None
-        if not parts.scheme or (parts.scheme not in _SCHEMES and not _is_scheme(url)):
+        if (scheme := _scheme(url)) is None:
             raise ValidationFailed(
                 f"url {url!r} has no scheme.",
                 hint=f'Give it in full: {{"url": "{_guess_url(url)}"}}.',
                 details=_url_details(url),
             )
-        if parts.scheme not in _SCHEMES or (parts.scheme == "about" and parts.path != "blank"):
+        if scheme not in _SCHEMES or (scheme == "about" and not _BLANK.match(url)):
             raise Forbidden(
-                f"url {url!r}: the scheme {parts.scheme}: may not be opened.",
+                f"url {url!r}: the scheme {scheme}: may not be opened.",
                 hint="Allowed are http, https, about:blank and blob; data: too where you go there yourself (goto).",
                 details=_url_details(url),
             )
-        if parts.scheme in _PORTS:
-            self._check_host(url, parts.hostname or "")
-        elif parts.scheme == "blob" and parts.path.startswith(("http:", "https:")):
-            self.check(parts.path)
-        if parts.scheme != "about":
+        try:
+            place = web_address(url)
+        except ValueError:
+            raise ValidationFailed(f"url {url!r} is not a URL.", details=_url_details(url)) from None
+        if place.scheme in _PORTS:
+            self._check_place(url, place)
+        if scheme != "about":
             self._check_rules(url)
         return url.strip()
 
@@ -109,19 +121,13 @@ class UrlPolicy:
 
     def check_from(self, base: str, url: str) -> str:
         """Check a URL that may be relative to `base`, and return it in full. Raises ValidationFailed, Forbidden."""
-        url = with_slashes(url)
-        if re.match(r"\s*[a-zA-Z][\w+.-]*:", url):
-            return self.check(url)
-        with contextlib.suppress(ValueError):  # else the check says what is wrong with it
-            url = urljoin(base, url)
+        if base and _scheme(url) is None:
+            with contextlib.suppress(ValueError):  # else the check says what is wrong with it
+                url = join_url(base, encodable(url))
         return self.check(url)
 
     def permits(self, url: str) -> bool:
-        try:
-            self.check(url)
-        except (Forbidden, ValidationFailed):
-            return False
-        return True
+        return not self.refusal(url)
 
     def refusal(self, url: str) -> str:
         """Return briefly why a URL is refused; empty if it is not."""
@@ -145,36 +151,20 @@ class UrlPolicy:
 
     def check_server(self, place: str) -> None:
         """Check the host:port of a proxy. Raises Forbidden if pages may not go there or nothing may be sent there."""
-        self._check_host(url := f"http://{place}", place)
-        at = web_address(url)
+        at = web_address(f"http://{place}")
         if reason := self.refusal_of_host(at.host, at.port):
             raise Forbidden(f"{place} is no proxy for a session: {reason}.", hint="Choose another one, or none.")
 
     def refusal_of_host(self, host: str, port: int) -> str:
         """Return why nothing may be sent to a host, judging by host and port alone; empty if it may."""
-        if host in METADATA_HOSTS:
-            return "cloud metadata addresses are never opened"
-        if self._is_named(host, port):
-            return _OWN
-        if self.rules.for_requests and self.rules.closes(host, port):
-            return "BROWSE_URL_BLACKLIST or BROWSE_URL_WHITELIST keeps pages from it"
-        return ""
+        if reason := self._reason(host, spelled_address(host), port):
+            return reason
+        closed = self.rules.for_requests and self.rules.closes(host, port)
+        return "BROWSE_URL_BLACKLIST or BROWSE_URL_WHITELIST keeps pages from it" if closed else ""
 
     def refusal_of_address(self, address: Address, port: int) -> str:
         """Return why nothing may connect to an address; empty if it may."""
-        if is_metadata(address):
-            return "cloud metadata addresses are never opened"
-        if (is_local(address) and str(port) in self._own_ports()) or any(
-            self._is_named(str(each), port) for each in destinations(address)
-        ):
-            return _OWN
-        if not self.opens_loopback and is_local(address):
-            return _ANOTHERS
-        if any(str(each) in self.refuses for each in destinations(address)):
-            return "whoever runs this host keeps pages from this address (--refuse)"
-        if self.public_only and not is_public(address):
-            return "BROWSE_PRIVATE_NETWORK keeps pages from this machine and private networks"
-        return ""
+        return self._reason(str(address), address, port)
 
     def suspicious(self) -> list[Json]:
         """Return Chromium patterns that match every http URL which `check` may refuse. Without rules they match hardly
@@ -191,36 +181,28 @@ class UrlPolicy:
             patterns.append({"urlPattern": "*", "resourceType": "Document"})
         return patterns
 
-    def _check_host(self, url: str, host: str) -> None:
-        if not host:
-            raise ValidationFailed(f"url {url!r} has no host.", details=_url_details(url))
-        try:
-            place = web_address(url.strip())
-        except ValueError:
-            raise ValidationFailed(f"url {url!r}: {host!r} is no host.", details=_url_details(url)) from None
-        name, address = place.host, spelled_address(place.host)
-        if name in METADATA_HOSTS or (address and is_metadata(address)):
-            raise Forbidden(
-                f"url {url!r}: cloud metadata addresses are never opened.",
-                hint="No setting opens it: go to another address.",
-                details=_url_details(url),
-            )
-        if self._is_own(name, address, place.port):
-            raise Forbidden(
-                f"url {url!r}: {_OWN}.",
-                hint="Pages may call neither; the service's tools do what its API does.",
-                details=_url_details(url),
-            )
-        if not self.opens_loopback and _is_loopback(name, address):
-            on_default = next_call("open_page", session_id=DEFAULT_SESSION, url=url)
-            raise Forbidden(
-                f"url {url!r}: {_ANOTHERS}.",
-                hint=f"The session {DEFAULT_SESSION!r} runs on the service's own machine: {on_default}. Who runs this "
-                "host can open its addresses with --allow-loopback.",
-                details=_url_details(url),
-            )
-        if self.public_only and (not is_public(address) if address else is_private_name(name)):
+    def _check_place(self, url: str, place: WebAddress) -> None:
+        reason = self._reason(place.host, spelled_address(place.host), place.port)
+        if reason == _PRIVATE:
             raise _refused_by(url, "this machine and private networks are not opened here", "BROWSE_PRIVATE_NETWORK")
+        if reason:
+            on_default = next_call("open_page", session_id=DEFAULT_SESSION, url=url)
+            hint = _HINTS[reason].format(session=DEFAULT_SESSION, call=on_default)
+            raise Forbidden(f"url {url!r}: {reason}.", hint=hint, details=_url_details(url))
+
+    def _reason(self, name: str, address: Address | None, port: int) -> str:
+        """Return why nothing may be sent to a host, judging by its name and, if it is known, its address."""
+        names = {name, *map(str, destinations(address) if address else ())}
+        local = is_local(address) if address else f".{name}".endswith(".localhost")
+        if name in METADATA_HOSTS or (address and is_metadata(address)):
+            return _METADATA
+        if (local and str(port) in self._own_ports()) or any(self._is_named(each, port) for each in names):
+            return _OWN
+        if local and not self.opens_loopback:
+            return _ANOTHERS
+        if not names.isdisjoint(self.refuses):
+            return _REFUSED
+        return _PRIVATE if self.public_only and _is_private(name, address) else ""
 
     def _check_rules(self, url: str) -> None:
         if not self.rules:
@@ -236,10 +218,6 @@ class UrlPolicy:
         if denied is not None:
             raise _refused_by(shown, f"denied by the rule {denied.text}", "BROWSE_URL_BLACKLIST", denied.text)
 
-    def _is_own(self, name: str, address: Address | None, port: int) -> bool:
-        """Return whether this is the service itself, under any name of this machine's loopback."""
-        return self._is_named(name, port) or (_is_loopback(name, address) and str(port) in self._own_ports())
-
     def _is_named(self, host: str, port: int) -> bool:
         own = self._own_places()
         return (host, str(port)) in own or (port in _PORTS.values() and (host, "") in own)
@@ -254,30 +232,29 @@ class UrlPolicy:
 def origin_of(url: str, base: str = "") -> str | None:
     """Return the canonical origin of a URL that may be relative to `base`; None for a URL without a server."""
     try:
-        parts = urlsplit(urljoin(base, with_slashes(url.strip())))
-        port = parts.port
+        parsed = URL(encodable(url), encodable(base) or None)
     except ValueError:
         return None
-    if parts.scheme not in {"http", "https"} or not parts.hostname:
+    if parsed.protocol not in {"http:", "https:"}:
         return None
-    name = parse_host(parts.hostname)[0]
-    name = f"[{name}]" if ":" in name else name
-    return f"{parts.scheme}://{name}" + (f":{port}" if port not in {None, _PORTS[parts.scheme]} else "")
+    at = web_address(f"{parsed.protocol}//{parsed.host}/")
+    host = f"[{at.host}]" if ":" in at.host else at.host
+    return f"{at.scheme}://{host}" + (f":{at.port}" if at.port != _PORTS[at.scheme] else "")
 
 
 def is_private(origin: str) -> bool:
     """Return whether an origin's host looks like this machine or a private network. No name is resolved."""
-    name, address = parse_host(urlsplit(origin).hostname or "")
-    return not is_public(address) if address is not None else is_private_name(name)
+    host = web_address(origin).host
+    return _is_private(host, spelled_address(host))
 
 
-def _is_loopback(name: str, address: Address | None) -> bool:
-    return is_local(address) if address else f".{name}".endswith(".localhost")
+def _is_private(name: str, address: Address | None) -> bool:
+    return not is_public(address) if address else "." not in name or name.endswith(_PRIVATE_NAMES)
 
 
-def is_private_name(name: str) -> bool:
-    """Return whether no public site can have this name."""
-    return "." not in name or name.endswith(_PRIVATE_NAMES)
+def _scheme(url: str) -> str | None:
+    found = _SCHEME.match(url.translate(_IGNORED))
+    return found[1].lower() if found else None
 
 
 def abridged(url: str) -> str:
@@ -312,13 +289,6 @@ def _guess_url(url: str) -> str:
         return "https://example.com/"
     local = host.group().partition(":")[0] in {"localhost", "127.0.0.1"}
     return f"{'http' if local else 'https'}://{guess}"
-
-
-def _is_scheme(url: str) -> bool:
-    """Tell a scheme from a host: `localhost:8900` parses as one with a scheme, `file:///x` and `javascript:x` have
-    one."""
-    scheme, _, rest = url.partition(":")
-    return not (rest[:1].isdigit() or "." in scheme)
 
 
 def _url_details(url: str) -> Json:

