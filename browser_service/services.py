@@ -191,7 +191,7 @@ class Services:
         )
         tell = lambda client_id, text: clients.notify(client_id, Notice(text=text))  # noqa: E731 - one expression
         self.work = Work(settings.tuning.idle_lease_ms, tell, clients.send, clock)
-        self.policy = Policy(self.directory, settings.cookie_values, self.revoked.check_now, self.tokens.with_limits)
+        self.policy = Policy(self.directory, settings.cookie_values, self.revoked.check, self.tokens.with_limits)
         self.quotas = Quotas(configuration.client_limits(settings), clock)
         self.origins = Origins(configuration.origin_limits(settings), clients.send, clock)
 

@@ -4,7 +4,7 @@ import asyncio
 import math
 import time
 from dataclasses import dataclass, field
-from typing import Annotated, ClassVar, Final, Literal
+from typing import Annotated, Final
 
 import structlog
 from pydantic import AfterValidator, Field, ValidationError
@@ -16,7 +16,7 @@ from client.credentials import mint, mint_extension, mint_host, token_id
 from shared.calls import ClientRef
 from shared.errors import JournalFailed, RateLimited, ValidationFailed, field_details
 from shared.limits import UNLIMITED, Limits
-from shared.model import Json, Model
+from shared.model import Json
 from shared.timestamps import iso
 from shared.wire import POOL_PATTERN, TOKEN_LIMITS, TOKEN_NAME, TOKEN_NAME_PATTERN
 
@@ -35,50 +35,28 @@ def _origins(given: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(map(origin_pattern, given)))
 
 
-class GivenLimits(Limits):
-    """Limits that the owner gives; a pattern that can match nothing is refused."""
+class TokenRequest(Limits):
+    """The request for a token: of callers, with their limits; or of hosts of a pool, or of the extension, which have
+    none, because they call nothing."""
 
     origins: Annotated[tuple[str, ...], Field(max_length=50), AfterValidator(_origins)] = ()
-
-
-class TokenRequest(GivenLimits):
-    """The request for a token of callers."""
-
     name: str = Field(pattern=TOKEN_NAME_PATTERN)
     expires_at: float
+    pool: str = Field(default="", pattern=POOL_PATTERN)
+    extension: bool = False
 
     @property
     def limits(self) -> Limits:
         return Limits.model_validate(self.model_dump(include=set(Limits.model_fields)))
 
     def token(self, secret: str, lifetime_s: int) -> str:
+        if self.pool:
+            return mint_host(secret, self.name, self.pool, lifetime_s)
+        if self.extension:
+            return mint_extension(secret, self.name, lifetime_s)
         limits = self.limits.model_dump(mode="json", exclude_defaults=True)
         claims = {TOKEN_NAME: self.name, TOKEN_LIMITS: limits}
         return mint(secret, token_client(self.name), self.name, lifetime_s=lifetime_s, claims=claims)
-
-
-class HostTokenRequest(Model):
-    """The request for a token of hosts, which has no limits, because it calls nothing."""
-
-    name: str = Field(pattern=TOKEN_NAME_PATTERN)
-    expires_at: float
-    pool: str = Field(pattern=POOL_PATTERN)
-    limits: ClassVar = UNLIMITED
-
-    def token(self, secret: str, lifetime_s: int) -> str:
-        return mint_host(secret, self.name, self.pool, lifetime_s)
-
-
-class ExtensionTokenRequest(Model):
-    """The request for a token of the extension, which shares tabs and takes them back."""
-
-    name: str = Field(pattern=TOKEN_NAME_PATTERN)
-    expires_at: float
-    extension: Literal[True]
-    limits: ClassVar = UNLIMITED
-
-    def token(self, secret: str, lifetime_s: int) -> str:
-        return mint_extension(secret, self.name, lifetime_s)
 
 
 @dataclass(eq=False)
@@ -118,8 +96,8 @@ class Tokens:
             name=request.name,
             token_id=token_id(token),
             limits=request.limits,
-            pool=request.pool if isinstance(request, HostTokenRequest) else "",
-            extension=isinstance(request, ExtensionTokenRequest),
+            pool=request.pool,
+            extension=request.extension,
             made_at=now,
             expires_at=request.expires_at,
         )
@@ -214,10 +192,9 @@ def _allowed(record: TokenRecord) -> str:
     return f"admits hosts of {record.pool}" if record.pool else record.limits.words
 
 
-def _parsed(given: Json) -> TokenRequest | HostTokenRequest | ExtensionTokenRequest:
-    kind = HostTokenRequest if "pool" in given else ExtensionTokenRequest if "extension" in given else TokenRequest
+def _parsed(given: Json) -> TokenRequest:
     try:
-        return kind.model_validate(given)
+        request = TokenRequest.model_validate(given)
     except ValidationError as error:
         problem = error.errors(include_url=False)[0]
         name = str(problem["loc"][0]) if problem["loc"] else "name"
@@ -227,6 +204,9 @@ def _parsed(given: Json) -> TokenRequest | HostTokenRequest | ExtensionTokenRequ
         if name == "pool":
             message = "a pool's name has up to 31 small letters, digits and '-', such as rack"
         raise _invalid(name, message) from None
+    if (request.pool or request.extension) and request.limits != UNLIMITED:
+        raise _invalid("pool", "hosts and the extension call nothing, and have no limits")
+    return request
 
 
 def _invalid(name: str, problem: str) -> ValidationFailed:

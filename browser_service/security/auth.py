@@ -29,7 +29,10 @@ from shared.wire import (
 from shared.words import quotable
 
 _RESTORE = "browse-together token restore"
-_FOR_HOSTS = "Make one where the service runs: browse-together token host POOL > FILE."
+_FOR_HOSTS = "Make one where the service runs: browse-together token host POOL > FILE"
+_PAIR_ANEW = "Pair it anew: browse-together extension"
+_EXPIRED = "The token has expired."
+_INVALID = "The token is not valid here."
 
 
 class Identity(ClientRef):
@@ -95,15 +98,11 @@ class Revocations:
         self._tokens, self._clients = await self._journal.revoked()
 
     def check(self, caller: Identity) -> None:
-        """Raise Unauthorized for a revoked token, and for a client that was revoked by id or label, whichever token it
-        has. The account's owner is never locked out."""
-        if caller.token_id and caller.token_id in self._tokens:
-            name = caller.token_name
-            another = f"browse-together token create --name {name}" if name else "browse-together token"
-            restored = f"; or this one again: {_RESTORE} {name}" if name else ""
-            raise Unauthorized(
-                "The token was revoked.", hint=f"The account's owner gives another: {another}{restored}."
-            )
+        """Raise Unauthorized for a token that expired or was revoked, also since its call began, and for a client that
+        was revoked by id or label, whichever token it has. The account's owner is never locked out."""
+        name = caller.token_name
+        another = f"browse-together token create --name {name}" if name else "browse-together token"
+        self._check_token(caller.token_id, caller.expires_at, f"The account's owner gives another: {another}", name)
         if caller.operator or not self._clients:
             return
         names = {caller.client_id, caller.label.casefold()}
@@ -114,20 +113,21 @@ class Revocations:
                 hint=f"The owner lets it in again: {_RESTORE} {shlex.quote(name)}.",
             )
 
-    def check_now(self, caller: Identity) -> None:
-        """Raise Unauthorized for a token that expired or was revoked since the call began: a body may arrive late, and
-        a call may have many steps."""
-        if caller.expires_at is not None and time.time() >= caller.expires_at:
-            raise _expired()
-        self.check(caller)
-
     def check_host(self, token: HostToken) -> None:
-        """Raise Unauthorized for a token of hosts that was revoked or has expired, also since its link began."""
-        if token.token_id in self._tokens:
-            again = f"or this one again: {_RESTORE} {token.name}"
-            raise Unauthorized("The token was revoked.", hint=f"{_FOR_HOSTS.removesuffix('.')}; {again}.")
-        if time.time() >= token.expires_at:
-            raise Unauthorized("The token has expired.", hint=_FOR_HOSTS)
+        """Raise Unauthorized for a token of hosts that expired or was revoked, also since its link began."""
+        self._check_token(token.token_id, token.expires_at, _FOR_HOSTS, token.name)
+
+    def _check_token(self, token_id: str, expires_at: float | None, another: str, name: str) -> None:
+        if token_id in self._tokens:
+            restored = f"; or this one again: {_RESTORE} {name}" if name else ""
+            raise Unauthorized("The token was revoked.", hint=f"{another}{restored}.")
+        if expires_at is not None and time.time() >= expires_at:
+            raise Unauthorized(_EXPIRED, hint=f"{another}.")
+
+    def check_extension(self, token_id: str) -> None:
+        """Raise Unauthorized for a token of the extension that was revoked, also since its socket began."""
+        if self.holds(token_id):
+            raise Unauthorized("The extension's token was revoked.", hint=_PAIR_ANEW)
 
     def holds(self, token_id: str) -> bool:
         return token_id in self._tokens
@@ -160,20 +160,13 @@ class Revocations:
 def person_for(secret: str, request_id: str, authorization: str | None) -> Identity | None:
     """Return the person who proves, by link or from the chat that asked, to have the request's key; None for anybody
     else."""
-    _, _, token = (authorization or "").partition(" ")
     try:
-        claims = jwt.decode(
-            token.strip(),
-            secret,
-            algorithms=[TOKEN_ALGORITHM],
-            audience=PERSON_AUDIENCE,
-            subject=request_id,
-            options={"require": ["sub", "aud", "exp"]},
-        )
+        claims = _claims(secret, _bearer(authorization), PERSON_AUDIENCE)
         chat_id, label = claims.get("client"), quotable(str(claims.get("label", ""))[:80])
-        return Identity(client_id=chat_id or "person", label=label, request_id=request_id, in_chat=bool(chat_id))
-    except (jwt.InvalidTokenError, ValidationError):
+        person = Identity(client_id=str(chat_id or "person"), label=label, request_id=request_id, in_chat=bool(chat_id))
+    except (Unauthorized, ValidationError):
         return None
+    return person if claims["sub"] == request_id else None
 
 
 def identify(
@@ -183,12 +176,10 @@ def identify(
     Raises Unauthorized, which names the reason and nothing else."""
     try:
         identity = _verify(secret, _bearer(authorization))
-    except jwt.ExpiredSignatureError:
-        raise _expired() from None
-    except (jwt.InvalidTokenError, ValidationError):
-        raise Unauthorized("The token is not valid here.") from None
+    except ValidationError:
+        raise Unauthorized(_INVALID) from None
     if time.time() >= (identity.expires_at or 0):
-        raise _expired()
+        raise Unauthorized(_EXPIRED)
     if chat and identity.token_name:
         if not re.fullmatch(CLIENT_ID_PATTERN, chat):
             raise Unauthorized(f"{CHAT} is no name of a chat.", hint="Letters, digits and . _ : @ -, 128 at most.")
@@ -200,29 +191,17 @@ def identify(
 
 def identify_host(secret: str, authorization: str | None, revoked: Revocations) -> HostToken:
     """Return the token of hosts that an Authorization header proves. Raises Unauthorized, which says how to get one."""
-    token = _bearer(authorization)
-    try:
-        claims = _decoded(secret, token, HOST_AUDIENCE)
-    except jwt.ExpiredSignatureError:
-        raise Unauthorized("The token has expired.", hint=_FOR_HOSTS) from None
-    except jwt.InvalidAudienceError:
-        raise Unauthorized("The token is for callers, and admits no host.", hint=_FOR_HOSTS) from None
-    except jwt.InvalidTokenError:
-        raise Unauthorized("The token is not valid here.", hint=_FOR_HOSTS) from None
+    claims = _claims(secret, _bearer(authorization), HOST_AUDIENCE, f"{_FOR_HOSTS}.")
     found = HostToken(str(claims[TOKEN_POOL]), str(claims[TOKEN_NAME]), str(claims["jti"]), float(str(claims["exp"])))
     revoked.check_host(found)
     return found
 
 
 def identify_extension(secret: str, token: str, revoked: Revocations) -> str:
-    """Return the name of an extension's token. Raises Unauthorized, also for one that was revoked."""
-    try:
-        claims = _decoded(secret, token, EXTENSION_AUDIENCE)
-    except jwt.InvalidTokenError:
-        raise Unauthorized("The token is no extension's, or has expired.") from None
-    if revoked.holds(str(claims["jti"])):
-        raise Unauthorized("The extension's token was revoked.")
-    return str(claims[TOKEN_NAME])
+    """Return the id of an extension's token. Raises Unauthorized, also for one that was revoked."""
+    token_id = str(_claims(secret, token, EXTENSION_AUDIENCE, _PAIR_ANEW)["jti"])
+    revoked.check_extension(token_id)
+    return token_id
 
 
 def _bearer(authorization: str | None) -> str:
@@ -232,26 +211,23 @@ def _bearer(authorization: str | None) -> str:
     return token.strip()
 
 
-def _decoded(secret: str, token: str, audience: str) -> dict[str, object]:
-    """Return the claims of a token that was signed with the secret for an audience. Raises jwt.InvalidTokenError."""
-    claims: dict[str, object] = jwt.decode(
-        token,
-        secret,
-        algorithms=[TOKEN_ALGORITHM],
-        audience=audience,
-        options={"require": ["sub", "aud", "exp"]},
-    )
-    return claims
-
-
-def _expired() -> Unauthorized:
-    return Unauthorized("The token has expired.")
+def _claims(secret: str, token: str, audience: str, hint: str | None = None) -> dict[str, object]:
+    """Return the claims of a token that was signed with the secret for an audience. Raises Unauthorized."""
+    needed = ["sub", "aud", "exp"]
+    try:
+        return {
+            **jwt.decode(token, secret, algorithms=[TOKEN_ALGORITHM], audience=audience, options={"require": needed})
+        }
+    except jwt.ExpiredSignatureError:
+        raise Unauthorized(_EXPIRED, hint=hint) from None
+    except jwt.InvalidTokenError:
+        raise Unauthorized(_INVALID, hint=hint) from None
 
 
 @lru_cache(maxsize=1_000)
 def _verify(secret: str, token: str) -> Identity:
     """Verify a token. The result is cached, because a client sends the same token with every call."""
-    payload = _decoded(secret, token, TOKEN_AUDIENCE)
+    payload = _claims(secret, token, TOKEN_AUDIENCE)
     return Identity(
         client_id=str(payload["sub"]),
         label=quotable(str(payload.get("label", ""))[:80]),

@@ -12,7 +12,6 @@ from browser_service.clients.tokens import Tokens
 from browser_service.rules.bounded import Bounded
 from browser_service.rules.window import Clock
 from browser_service.security.auth import Revocations, identify_extension
-from client.credentials import token_id
 from shared.errors import Unauthorized
 from shared.model import Json
 
@@ -20,7 +19,6 @@ CODE_LIVES_S: Final = 600.0
 _MOST_CODES: Final = 100
 _DAYS: Final = 3_650
 _NAME: Final = "extension"
-ANEW: Final = "Pair it anew: browse-together extension"
 
 
 @dataclass(eq=False)
@@ -60,16 +58,11 @@ class Pairing:
 
     def admit(self, token: str) -> str:
         """Return the id of an extension's token. Raises Unauthorized, also for one that was revoked."""
-        try:
-            identify_extension(self.secret, token, self.revoked)
-        except Unauthorized as error:
-            raise Unauthorized(error.message, hint=ANEW) from None
-        return token_id(token)
+        return identify_extension(self.secret, token, self.revoked)
 
     def check(self, id_: str) -> None:
         """Raise Unauthorized if a token was revoked since it was admitted."""
-        if self.revoked.holds(id_):
-            raise Unauthorized("The extension's token was revoked.", hint=ANEW)
+        self.revoked.check_extension(id_)
 
     def _key(self, id_: str) -> str:
         return hmac.new(self.secret.encode(), f"key of extension {id_}".encode(), hashlib.sha256).hexdigest()

@@ -42,7 +42,7 @@ async def owner_posts(service: RunningService, path: str, body: dict[str, object
     ("given", "told"),
     [
         ({"toolsets": ["reding"]}, "--toolset: there is no toolset 'reding'; there are: core, navigation"),
-        ({"origins": [""]}, "--origin: an origin is empty: write scheme and host, such as https://shop.example"),
+        ({"origins": [""]}, "--origin: '' is no origin, so that it would match nothing"),
         ({"origins": ["shop.example"]}, "--origin: 'shop.example' is no origin, so that it would match nothing"),
         ({"origins": ["*"]}, "--origin: '*' is every origin: leave --origin out"),
         ({"expiresAt": 1}, "--expires: the time that the token is to end is over already; give 30d, 12h"),
@@ -52,7 +52,7 @@ async def owner_posts(service: RunningService, path: str, body: dict[str, object
         ({"session": "a b"}, "--session:"),
         ({"noPrinting": True}, "--noPrinting:"),
         ({"pool": "Rack 1"}, "POOL: a pool's name has up to 31 small letters"),
-        ({"pool": "rack", "readOnly": True}, "--readOnly:"),
+        ({"pool": "rack", "readOnly": True}, "POOL: hosts and the extension call nothing"),
     ],
     ids=str,
 )
@@ -109,7 +109,7 @@ async def test_a_token_of_hosts_admits_hosts_of_its_pool_until_it_is_revoked_and
         assert (await agent.http.get(path, headers={"Authorization": f"Bearer {token}"})).status_code == 401, path
     async with sharing(service, token) as caller:
         assert (await caller.reply("list_pages")).status_code == 401
-    with pytest.raises(Unauthorized, match="is for callers, and admits no host"):
+    with pytest.raises(Unauthorized, match="not valid here"):
         identify_host(service.secret, agent.http.headers["Authorization"], parts.revoked)
 
     with ending_links(service, ended):
