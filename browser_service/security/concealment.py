@@ -3,11 +3,12 @@
 import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
+from itertools import chain
 from typing import Final, NamedTuple, TypeVar
 
 from pydantic import BaseModel, JsonValue
 
-from browser_service.security.decoding import Layer, base64_layers, layers
+from browser_service.security.decoding import base64_layers, layers
 from shared.cuts import Place
 from shared.named_secrets import LEAST_CHARACTERS
 
@@ -52,13 +53,7 @@ class Concealment:
             int(text): mark for mark, text in known if text.isdecimal() and int(text) >= _LEAST_NUMBER
         }
         self._needles = [_needle(form, mark) for mark, text in known for form in _forms(text)]
-        self._bytes = [_needle(form, mark) for mark, text in known for form in _said({text})]
         self._heads = [_needle(each.text[:_KNOWN_BY], each.mark, len(each.text[_KNOWN_BY:])) for each in self._needles]
-        self._wide = [
-            _needle(text.encode(charset).decode("latin-1"), mark)
-            for mark, text in known
-            for charset in ("utf-16-le", "utf-16-be")
-        ]
         self._least_base64 = min(lengths) * 4 // 3
         self._reach = _SPELLED * (max(lengths) + 1)
 
@@ -73,7 +68,7 @@ class Concealment:
 
     def stands_in(self, text: str) -> bool:
         """Return whether a text has a secret as it is, in no other encoding."""
-        return any(needle.text in text for needle in (*self._needles, *self._wide))
+        return any(needle.text in text for needle in self._needles)
 
     def text(self, text: str) -> str:
         """Return a text without secrets, the same object if it has none."""
@@ -121,18 +116,12 @@ class Concealment:
         if not needles:
             return
         read = [*layers(text)]
-        for layer in read:
-            yield from self._found(layer, needles, first)
-        for layer in base64_layers(read[-1], self._least_base64):
-            yield from self._found(layer, self._bytes, first)
-
-    def _found(self, layer: Layer, needles: list[_Needle], first: int) -> Iterator[Place]:
-        text = layer.text
-        for needle in [*needles, *self._wide] if "\0" in text else needles:
-            if needle.anchor in text:
-                for found in _pattern(needle.text).finditer(text):
-                    start, end = layer.origin(found.start(), min(len(text), found.end() + needle.rest))
-                    yield Place(first + start, first + end, needle.mark)
+        for layer in chain(read, base64_layers(read[-1], self._least_base64)):
+            for needle in needles:
+                if needle.anchor in layer.text:
+                    for found in _pattern(needle.text).finditer(layer.text):
+                        start, end = layer.origin(found.start(), min(len(layer.text), found.end() + needle.rest))
+                        yield Place(first + start, first + end, needle.mark)
 
 
 def _texts(value: JsonValue) -> Iterator[str]:
@@ -157,15 +146,13 @@ def _pattern(text: str) -> re.Pattern[str]:
 
 
 def _forms(text: str) -> set[str]:
-    """Return the texts by which a secret is known: as it is, in other case, as the name of a file, in hexadecimal, and
-    without the backslash at its end that escapes what follows."""
+    """Return the texts by which a secret is known: as it is, in other case, as the name of a file, and without the
+    backslash at its end that escapes what follows; what is left of these if parts of them look like escapes; and as
+    bytes, in UTF-8, UTF-16 and hexadecimal."""
     cased = {text, text.upper(), text.lower()} if len(text) >= _LEAST_CASELESS else {text}
-    data = text.encode()
-    return _said({*cased, _NOT_IN_NAMES.sub("_", text), text.removesuffix("\\")}) | {data.hex(), data.hex().upper()}
-
-
-def _said(texts: set[str]) -> set[str]:
-    """Return texts, also as bytes, and what is left of them if parts of them look like escapes."""
-    found = {layer.text for text in texts for layer in layers(text)}
-    found |= {text.encode("utf-8", "replace").decode("latin-1") for text in found}
-    return {text for text in found if len(text) >= LEAST_CHARACTERS}
+    texts = {*cased, _NOT_IN_NAMES.sub("_", text), text.removesuffix("\\")}
+    found = {layer.text for each in texts for layer in layers(each)}
+    found |= {each.encode("utf-8", "replace").decode("latin-1") for each in found}
+    found |= {text.encode(charset).decode("latin-1") for charset in ("utf-16-le", "utf-16-be")}
+    data = text.encode().hex()
+    return {each for each in found if len(each) >= LEAST_CHARACTERS} | {data, data.upper()}
