@@ -15,7 +15,7 @@ from urllib.parse import SplitResult, urlsplit
 import psutil
 
 from client.credentials import token_claims
-from shared.data_files import HOST_ID_FILE, draft_of
+from shared.data_files import HOST_ID_FILE, draft
 from shared.loopback import is_loopback
 from shared.wire import HOST_AUDIENCE, INSTANCE_FILE
 
@@ -104,7 +104,7 @@ def host_id(data_dir: Path) -> str:
         if path.exists() and re.fullmatch(_ID, found := path.read_text(encoding="utf-8", errors="replace").strip()):
             return found
         found = "".join(secrets.choice(_ID_CHARACTERS) for _ in range(_ID_LENGTH))
-        _replace(path, found)
+        draft(path, found.encode()).replace(path)
     except OSError as error:
         raise CannotJoin(
             f"{path} cannot be used: {error.strerror or error}. Free space there, or choose another directory by "
@@ -113,21 +113,12 @@ def host_id(data_dir: Path) -> str:
     return found
 
 
-def _replace(path: Path, text: str) -> None:
-    """Write a file whole, or not at all. Raises OSError."""
-    draft = draft_of(path, os.getpid())
-    try:
-        draft.write_text(text, encoding="utf-8")
-        draft.replace(path)
-    finally:
-        draft.unlink(missing_ok=True)
-
-
 def note_state(data_dir: Path, join: Join, name: str, *, linked: bool) -> None:
     """Note for `host_state` what this process does. With a full disk, what was noted before stays."""
     state = {"pid": os.getpid(), "host": name, "joins": join.url, "linked": linked}
     with contextlib.suppress(OSError):
-        _replace(data_dir / INSTANCE_FILE, json.dumps(state))
+        path = data_dir / INSTANCE_FILE
+        draft(path, json.dumps(state).encode()).replace(path)
 
 
 def note_moves(data_dir: Path) -> None:

@@ -1,5 +1,7 @@
 """Names all files that the product creates in a data directory, for their writers and for `uninstall`."""
 
+import os
+import threading
 from pathlib import Path
 from typing import Final
 
@@ -43,11 +45,22 @@ MADE: Final = (
     ),
     *(ARTIFACTS, OUTPUT, FLOWS, DRIVER_CACHE, RAY_HOSTS, EXTENSION_FOLDER, EXTENSION_FILE, LINK_FILES),
     f"*{SET_ASIDE}*",
-    *(f".{name}.*" for name in (SECRET_FILE, SECRETS_FILE, HOST_ID_FILE, INSTANCE_FILE)),  # as named by `draft_of`
+    *(f".{name}.*" for name in (SECRET_FILE, SECRETS_FILE, HOST_ID_FILE, INSTANCE_FILE)),  # as named by `draft`
 )
 """Only these names are removed, because a person's own files may be there too."""
 
 
-def draft_of(path: Path, writer: int) -> Path:
-    """Return where a process writes a file before moving it into place."""
-    return path.with_name(f".{path.name}.{writer}")
+def draft(path: Path, content: bytes) -> Path:
+    """Write what a file will have to a draft beside it, which only this account can read, and return that, to be moved
+    into place. Raises OSError."""
+    written = path.with_name(f".{path.name}.{threading.get_native_id()}")
+    try:
+        written.touch(mode=0o600)
+        with written.open("wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())  # a name without its content would be worse than none
+    except OSError:
+        written.unlink(missing_ok=True)
+        raise
+    return written

@@ -7,7 +7,7 @@ import os
 import secrets
 from pathlib import Path
 
-from shared.data_files import draft_of
+from shared.data_files import draft
 from shared.errors import ServiceUnavailable
 from shared.wire import APP_NAME, SECRET_FILE
 
@@ -24,18 +24,13 @@ def ensure_secret(data_dir: Path) -> str:
     data_dir.chmod(0o700)
     path = data_dir / SECRET_FILE
     if not path.exists():
-        draft = draft_of(path, os.getpid())
-        draft.touch(mode=0o600)
-        with draft.open("w", encoding="ascii") as file:
-            file.write(secrets.token_urlsafe(48))
-            file.flush()
-            os.fsync(file.fileno())  # a name without its content would be worse than none
+        written = draft(path, secrets.token_urlsafe(48).encode())
         try:
-            os.link(draft, path)  # fails if another process was first: then its secret counts
+            os.link(written, path)  # fails if another process was first: then its secret counts
         except FileExistsError:
             pass
         finally:
-            draft.unlink()
+            written.unlink()
     return read_secret(data_dir)
 
 

@@ -1,7 +1,6 @@
 """Reads and writes flows: one TOML file each, which people may edit and keep under version control."""
 
 import asyncio
-import threading
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +11,7 @@ import tomlkit
 from shared import flows
 from shared.actions.traits import Scope
 from shared.catalogue import ACTIONS
-from shared.data_files import draft_of
+from shared.data_files import draft
 from shared.errors import Forbidden, ResourceExhausted, StateNotFound, ValidationFailed, field_details
 from shared.flows import SELECTORS, Flow
 from shared.model import Json
@@ -110,9 +109,7 @@ class FlowFiles:
     @staticmethod
     def put(text: str, path: Path) -> None:
         """Write a flow's file whole, or not at all."""
-        draft = draft_of(path, threading.get_native_id())
-        draft.write_text(text, encoding="utf-8")
-        draft.replace(path)
+        draft(path, text.encode()).replace(path)
 
     @staticmethod
     def _check_owner(flow: Flow, client_id: str, *, operator: bool) -> None:

@@ -1,7 +1,6 @@
 """The account's named secrets: encrypted in one file, which the command line writes and the service reads."""
 
 import contextlib
-import os
 from collections.abc import Collection, Mapping
 from pathlib import Path
 from types import MappingProxyType
@@ -12,7 +11,7 @@ from pydantic import JsonValue, ValidationError
 
 from browser_service.security.known_secrets import KnownSecrets
 from browser_service.security.seal import Seal
-from shared.data_files import KEY_FILE, SECRETS_FILE, SECRETS_LOCK, draft_of
+from shared.data_files import KEY_FILE, SECRETS_FILE, SECRETS_LOCK, draft
 from shared.errors import ServiceUnavailable, ValidationFailed, field_details
 from shared.named_secrets import MOST_SECRETS, NamedSecret
 
@@ -106,10 +105,5 @@ class NamedSecrets(KnownSecrets):
         return {secret.name: secret for secret in secrets}
 
     def _write(self, secrets: Mapping[str, NamedSecret]) -> None:
-        draft = draft_of(self._path, os.getpid())
-        draft.touch(mode=0o600)
-        with draft.open("wb") as file:
-            file.write(self._seal.close([each.model_dump(mode="json") for each in secrets.values()]))
-            file.flush()
-            os.fsync(file.fileno())
-        draft.replace(self._path)
+        sealed = self._seal.close([each.model_dump(mode="json") for each in secrets.values()])
+        draft(self._path, sealed).replace(self._path)
