@@ -156,18 +156,13 @@ def _patterns(rules: Iterable[ActRule]) -> list[Json]:
 def read_rules(path: Path) -> ActRules:
     """Read the rules from a file; no file means no rules. Raises WrongRules."""
     try:
-        text = path.read_text(encoding="utf-8")
+        return ActRules(_rules(tomllib.loads(path.read_text(encoding="utf-8"))))
     except FileNotFoundError:
         return ActRules()
-    except (OSError, UnicodeDecodeError) as error:
-        raise WrongRules(f"The rules for acts in {path} cannot be read: {error}.") from error
-    try:
-        rules = _rules(tomllib.loads(text))
     except tomllib.TOMLDecodeError as error:
         raise WrongRules(f"The rules for acts in {path} are no TOML: {error}.") from error
-    except ValueError as error:
+    except (OSError, ValueError) as error:
         raise WrongRules(f"The rules for acts in {path}: {_first_line(error)}") from error
-    return ActRules(rules)
 
 
 def _rules(document: Mapping[str, object]) -> list[ActRule]:
@@ -181,7 +176,7 @@ def _rules(document: Mapping[str, object]) -> list[ActRule]:
     return rules
 
 
-def _first_line(error: ValueError) -> str:
+def _first_line(error: Exception) -> str:
     """Word the first mistake: which key, and why."""
     if not isinstance(error, ValidationError):
         return str(error)

@@ -28,7 +28,11 @@ def from_authenticator(name: str, text: str, origins: tuple[str, ...]) -> NamedS
             raise _no_key(f"an otpauth link of the kind {parts.netloc!r}, and only totp is known")
         given = {name: values[0] for name, values in parse_qs(parts.query).items()}
         key = given.get("secret", "")
-        codes = _codes({name: given[name] for name in ("digits", "period", "algorithm") if name in given})
+        rule = {name: given[name] for name in ("digits", "period", "algorithm") if name in given}
+        try:
+            codes = OneTimeCodes.model_validate(rule)
+        except ValidationError:
+            raise _no_key(f"for codes of a kind that is not known: {rule}") from None
     key = "".join(key.split()).upper().rstrip("=")
     secret = NamedSecret(name=name, value=key, origins=origins, codes=codes)
     typed_text(secret, 0)
@@ -61,13 +65,6 @@ def appearances(secret: NamedSecret, at: float) -> Iterator[str]:
         ahead = period * ceil((MOST_APART_S + REMADE_AFTER_S) / period)
         for passed in range(-ahead, _KNOWN_AFTER_S + period, period):
             yield typed_text(secret, max(0, at - passed))
-
-
-def _codes(rule: dict[str, str]) -> OneTimeCodes:
-    try:
-        return OneTimeCodes.model_validate(rule)
-    except ValidationError:
-        raise _no_key(f"for codes of a kind that is not known: {rule}") from None
 
 
 def _no_key(what: str) -> ValidationFailed:

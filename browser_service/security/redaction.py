@@ -51,7 +51,7 @@ _IN_TEXT: Final = (
 
 def arguments(action: Action) -> Json:
     """Return the redacted arguments of a call, without page and session, which the record has elsewhere."""
-    schemas, texts = _properties(type(action)), TEXTS | action.loggable_arguments
+    schemas, texts = properties_of(full_schema(type(action))), TEXTS | action.loggable_arguments
     redacted = {
         name: redact(name, value, schemas.get(name, {}), texts)
         for name, value in own_arguments(action).items()
@@ -106,10 +106,6 @@ def one_line(text: str, limit: int = _MOST_TEXT) -> str:
     return line if len(line) <= limit else cut(line, limit) + _HIDDEN
 
 
-def _properties(action: type[Action]) -> dict[str, Schema]:
-    return properties_of(full_schema(action))
-
-
 def redact(name: str, value: JsonValue, schema: Schema, texts: frozenset[str]) -> JsonValue:
     """Redact a value according to its schema."""
     schema = _branch(schema, value)
@@ -162,13 +158,9 @@ def _size(text: str) -> str:
 
 
 def _path(path: str) -> str:
-    return "/".join(_segment(segment) for segment in path.replace("\\", "/").split("/"))
-
-
-def _segment(segment: str) -> str:
-    """Redact a segment of a path, including the value in `;jsessionid=...`."""
-    name, sign, _ = segment.partition("=")
-    return f"{_word(name)}={_HIDDEN}" if sign else _word(segment)
+    """Redact the segments of a path, including the value in `;jsessionid=...`."""
+    segments = (segment.partition("=") for segment in path.replace("\\", "/").split("/"))
+    return "/".join(f"{_word(name)}={_HIDDEN}" if sign else _word(name) for name, sign, _ in segments)
 
 
 def _word(text: str) -> str:

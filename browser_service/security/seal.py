@@ -3,9 +3,11 @@
 import base64
 import json
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Final, Literal
 
 from pydantic import JsonValue
@@ -57,27 +59,33 @@ class Seal:
         return value
 
 
-def forget_key(data_dir: Path) -> None:
-    """Remove a data directory's key from the system's keyring. Raises NoKeyring."""
+@contextmanager
+def _keyring() -> Iterator[ModuleType]:
+    """Yield the module of the system's keyring. Raises NoKeyring if that is missing or fails."""
     try:
         import keyring  # noqa: PLC0415 - an extra, for those who set it
         import keyring.errors  # noqa: PLC0415 - as above
     except ImportError:
         raise NoKeyring(f"BROWSE_KEY_STORE=keyring needs the package keyring: {_INSTALL}") from None
     try:
+        yield keyring
+    except (keyring.errors.KeyringError, ValueError) as error:
+        raise NoKeyring(f"The system's keyring cannot be used ({error}): unlock it, or {_INSTALL}") from error
+
+
+def forget_key(data_dir: Path) -> None:
+    """Remove a data directory's key from the system's keyring. Raises NoKeyring."""
+    with _keyring() as keyring:
         if keyring.get_password(APP_NAME, str(data_dir)) is not None:
             keyring.delete_password(APP_NAME, str(data_dir))
-    except keyring.errors.KeyringError as error:
-        raise NoKeyring(f"The system's keyring cannot be used ({error}): unlock it.") from error
 
 
 def _valid(path: Path, report: Callable[[str], None]) -> bytes:
     """Read the key from its file, and replace it if it is missing or damaged."""
-    key = _ensure_key(path)
-    if not _is_key(key):
+    if not _is_key(key := _ensure_key(path)):
         aside = set_aside(path)
         report(f"The key of saved logins was damaged: it lies aside as {aside.name}, and a new one is made.")
-        key = _ensure_key(path)
+        return _ensure_key(path)
     return key
 
 
@@ -105,23 +113,16 @@ def _ensure_key(path: Path) -> bytes:
 
 def _from_keyring(path: Path, report: Callable[[str], None]) -> bytes:
     """Return this data directory's key from the keyring, moving it there from a file if necessary. Raises NoKeyring."""
-    try:
-        import keyring  # noqa: PLC0415 - an extra, for those who set it
-        import keyring.errors  # noqa: PLC0415 - as above
-    except ImportError:
-        raise NoKeyring(f"BROWSE_KEY_STORE=keyring needs the package keyring: {_INSTALL}") from None
     name = str(path.parent)
-    try:
-        key = keyring.get_password(APP_NAME, name)
+    with _keyring() as keyring:
+        key: str | None = keyring.get_password(APP_NAME, name)
         if key is None:
-            key = _valid(path, report).decode() if path.exists() else _new_key().decode()
+            key = (_valid(path, report) if path.exists() else _new_key()).decode()
             keyring.set_password(APP_NAME, name, key)
             if keyring.get_password(APP_NAME, name) != key:
                 raise NoKeyring("The system's keyring did not keep the key of saved logins: set BROWSE_KEY_STORE=file.")
         if not _is_key(key.encode()):
             raise NoKeyring(f"The key of saved logins in the system's keyring is damaged: remove it, or {_INSTALL}")
-    except (keyring.errors.KeyringError, ValueError) as error:
-        raise NoKeyring(f"The system's keyring cannot be used ({error}): unlock it, or {_INSTALL}") from error
     if path.exists() and path.read_text(encoding="ascii", errors="replace").strip() == key:
         path.unlink()
         report(f"The key of saved logins is in the system's keyring now; {KEY_FILE} is removed.")
