@@ -24,6 +24,7 @@ from client.instance import START_WITHIN_S
 from client.proven import ProvenTransport, Prover
 from client.reply import Failure, Reply
 from shared import wire
+from shared.background import Background
 from shared.errors import ResourceExhausted, ServiceUnavailable, Unauthorized
 from shared.model import Json
 from shared.replies import ReplyForm
@@ -51,7 +52,7 @@ class ServiceClient:
         self.other_catalogue = ""
         """The fingerprint of the service's catalogue if it differs from ours, else empty."""
         self._catalogue = catalogue
-        self._last_reply, self._background = LastReply(), set[asyncio.Task[None]]()
+        self._last_reply, self._background = LastReply(), Background()
         prover = Prover(url, credentials.data_dir, given_token=credentials.are_given)
         self._transport = ProvenTransport(prover)
         make = functools.partial(httpx.AsyncClient, base_url=url, timeout=_TIMEOUT, trust_env=False)
@@ -134,9 +135,7 @@ class ServiceClient:
         this does nothing: the service notices the closed connection."""
         if self.http.is_closed:
             return
-        task = asyncio.create_task(self._cancel(call_id))
-        self._background.add(task)
-        task.add_done_callback(self._background.discard)
+        self._background.spawn(self._cancel(call_id))
 
     async def resolve(self, request_id: str, resolution: Mapping[str, str]) -> Failure | None:
         """Answer a request to a person, for the person in this client's chat; the first answer counts. Returns the
@@ -198,7 +197,7 @@ class ServiceClient:
         """Finish running cancellations, and close the connections of all clients that share them."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(within_s):
-                await asyncio.gather(*self._background)
+                await self._background.finish()
                 await self._streams.aclose()
                 await self.http.aclose()
 

@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import secrets
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from functools import partial
 from typing import Final, Protocol
 
@@ -23,6 +23,7 @@ from browser_service.rules.placement import LOCAL
 from browser_service.rules.window import Clock
 from browser_service.security.auth import HostToken
 from shared import written
+from shared.background import Background
 from shared.errors import BrowseError, Forbidden, InvalidRequest, RateLimited, ResourceExhausted, TimedOut, Unauthorized
 from shared.model import Json
 
@@ -80,7 +81,7 @@ class Links:
         self._links: dict[str, tuple[Link, asyncio.Event]] = {}
         self._open = 0
         self._tokens, self._counted_at = float(ADMITTED_A_SECOND), clock()
-        self._tasks = set[asyncio.Task[None]]()
+        self._background = Background()
 
     # --- admission -------------------------------------------------------------------------------------------------
 
@@ -134,7 +135,7 @@ class Links:
             keeping.cancel()
             self._links = {key: each for key, each in self._links.items() if each[0] is not link}
             host.leave(link)
-            self._spawn(self._outlive(host))
+            self._background.spawn(self._outlive(host))
 
     def _welcome(self, host: RemoteHost, link: Link, ended: asyncio.Event) -> Welcome:
         adopt, drop = self._members.joined(host)
@@ -242,14 +243,7 @@ class Links:
         """End all links, because the front ends. The hosts may dial in again within their leases."""
         for host in self.hosts.values():
             host.cut(LinkLost("the front ends"))
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
-
-    def _spawn(self, work: Coroutine[None, None, None]) -> None:
-        task = asyncio.create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        await self._background.stop()
 
     # --- files -----------------------------------------------------------------------------------------------------
 

@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import random
 import time
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urlsplit
@@ -31,6 +31,7 @@ from browser_service.carriers.wire import LinkLost, NotOwner
 from browser_service.host.seam import ArtifactPort, SessionHost
 from browser_service.rules.host_lease import Grant, HeldLease
 from browser_service.security.known_secrets import HostSecrets
+from shared.background import Background
 from shared.errors import BrowseError, InvalidRequest, Relayed
 from shared.model import Model
 
@@ -80,7 +81,7 @@ class HostEnd:
         self._stopped = asyncio.Event()
         self._draining = self._leaving = False
         self._heard_at = 0.0
-        self._tasks = set[asyncio.Task[None]]()
+        self._background = Background()
         self.secrets = HostSecrets()
         """Those that calls gave, which this process alone can hide before a cut."""
         self.own_places = frozenset[str]()
@@ -106,14 +107,13 @@ class HostEnd:
                 each.cancel()
             await asyncio.gather(watching, serving, return_exceptions=True)
             await self._kill()
-            for task in self._tasks:
-                task.cancel()
+            await self._background.stop()
             await self._files.close()
 
     def drain(self) -> None:
         """Ask the front to take the sessions elsewhere and to let the host go; `run` ends then."""
         self._draining = True
-        self._spawn(self._ask_to_drain())
+        self._background.spawn(self._ask_to_drain())
 
     async def stop(self) -> None:
         """End everything that is there still, and tell the front so. Afterwards `run` ends."""
@@ -248,7 +248,7 @@ class HostEnd:
     def leave(self) -> None:
         """End, because nothing is left to do here."""
         self._leaving = True
-        self._spawn(self.stop())
+        self._background.spawn(self.stop())
 
     async def _ask_to_drain(self) -> None:
         with contextlib.suppress(LinkLost, BrowseError):  # the next link asks again
@@ -280,11 +280,6 @@ class HostEnd:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(_KILLED_WITHIN_S):
                     await asyncio.gather(served.kill(), served.host.end_calls(), return_exceptions=True)
-
-    def _spawn(self, work: Coroutine[None, None, None]) -> None:
-        task = asyncio.create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
 
     def _end(self, error: Exception) -> None:
         if self._link is not None:

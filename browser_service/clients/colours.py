@@ -1,6 +1,5 @@
 """Deals out the colours of owners."""
 
-import asyncio
 from collections import Counter
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
@@ -9,6 +8,7 @@ import structlog
 
 from browser_service.rules.bounded import Bounded
 from browser_service.store.colours import MOST_DEALT, ColourTable, Dealt
+from shared.background import Background
 from shared.colours import COLOURS
 from shared.errors import JournalFailed
 
@@ -26,13 +26,13 @@ class Colours:
     there: Callable[[], Collection[str]]
     """Returns the ids of the clients that are present or hold a page."""
     _dealt: Bounded[str, Dealt] = field(default_factory=lambda: Bounded(MOST_DEALT))
-    _writing: set[asyncio.Task[None]] = field(default_factory=set)
+    _writing: Background = field(default_factory=Background)
 
     async def open(self) -> None:
         self._dealt.update({key: each for key, each in (await self.table.all()).items() if each.colour in COLOURS})
 
     async def close(self) -> None:
-        await asyncio.gather(*self._writing)
+        await self._writing.finish()
 
     def known(self, client_id: str) -> str | None:
         """Return the colour that a client was dealt, if any."""
@@ -45,9 +45,7 @@ class Colours:
             self._dealt[client_id] = former  # the latest: who is there is forgotten last
             return former.colour
         dealt = self._dealt[client_id] = Dealt(label, self._deal(label))
-        task = asyncio.create_task(self._write(client_id, dealt))
-        self._writing.add(task)
-        task.add_done_callback(self._writing.discard)
+        self._writing.spawn(self._write(client_id, dealt))
         return dealt.colour
 
     async def forget(self, client_ids: Collection[str]) -> None:

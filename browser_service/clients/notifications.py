@@ -12,6 +12,7 @@ import structlog
 
 from browser_service.clients.inbox import describe_request
 from browser_service.rules.bounded import Bounded
+from shared.background import Background
 from shared.model import Json
 from shared.pages import PageState
 from shared.wire import APP_NAME
@@ -41,20 +42,16 @@ class Notifier:
         self._link, self._open_link = link, open_link
         self._waiting = 0
         self._notified = Bounded[str, None](_MOST_NOTIFIED)
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._sending = Background()
 
     def notify(self, page: PageState) -> None:
         if page.person is None or page.person.is_hold or page.person.request_id in self._notified:
             return
         self._notified[page.person.request_id] = None
-        task = asyncio.create_task(self._send(describe_request(page)))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        self._sending.spawn(self._send(describe_request(page)))
 
     async def close(self) -> None:
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._sending.stop()
 
     async def _send(self, request: Json) -> None:
         link = self._link(str(request["requestId"]))

@@ -13,6 +13,7 @@ from browser_service.security.auth import HostToken, Identity, Revocations, toke
 from browser_service.security.origins import origin_pattern
 from browser_service.store.tokens import TokenRecord, TokenTable
 from client.credentials import mint, mint_extension, mint_host, token_id
+from shared.background import Background
 from shared.calls import ClientRef
 from shared.errors import JournalFailed, RateLimited, ValidationFailed, field_details
 from shared.limits import UNLIMITED, Limits
@@ -69,14 +70,15 @@ class Tokens:
     _records: dict[str, TokenRecord] = field(default_factory=dict)
     _chats: dict[str, dict[str, float]] = field(default_factory=dict)
     """For each token name, when each of its chats was last heard."""
-    _writing: set[asyncio.Task[None]] = field(default_factory=set)
+    _writing: Background = field(default_factory=Background)
 
     async def open(self) -> None:
         self._records = {record.name.casefold(): record for record in await self.table.all()}
 
     async def close(self) -> None:
         """Write the last uses before the service ends."""
-        await asyncio.gather(*self._writing, *map(self.table.keep, self._records.values()), return_exceptions=True)
+        await self._writing.finish()
+        await asyncio.gather(*map(self.table.keep, self._records.values()), return_exceptions=True)
 
     async def create(self, given: Json) -> tuple[str, TokenRecord]:
         """Return a new token and its record. Raises ValidationFailed, which names the option."""
@@ -175,9 +177,7 @@ class Tokens:
         if record is None or record.token_id != token_id or now - (record.used_at or 0) < _USE_NOTED_EVERY_S:
             return
         record.used_at = now
-        task = asyncio.create_task(self._write(record))
-        self._writing.add(task)
-        task.add_done_callback(self._writing.discard)
+        self._writing.spawn(self._write(record))
 
     async def _write(self, record: TokenRecord) -> None:
         try:

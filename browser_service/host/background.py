@@ -1,4 +1,4 @@
-"""Runs work beside the calls, and closes what may hang."""
+"""Waits a limited time for work, and for what may hang when it closes."""
 
 import asyncio
 from collections.abc import Awaitable, Coroutine
@@ -7,24 +7,6 @@ from typing import Final
 from playwright.async_api import Error as PlaywrightError
 
 _CLOSES_WITHIN_S: Final = 5
-
-
-class Background:
-    """Tasks that nobody waits for. Each is kept until it ends, because asyncio itself keeps none alive."""
-
-    def __init__(self) -> None:
-        self._tasks: set[asyncio.Task[object]] = set()
-
-    def spawn(self, work: Coroutine[object, object, object]) -> None:
-        task = asyncio.create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-
-    async def stop(self) -> None:
-        """Cancel all tasks, and wait for their end."""
-        for task in [*self._tasks]:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
 
 
 async def within(seconds: float, *work: Coroutine[object, object, object]) -> None:

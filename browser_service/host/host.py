@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from browser_service.host.background import Background, within
+from browser_service.host.background import within
 from browser_service.host.calls import Handler, RunningCalls
 from browser_service.host.events import EventLog
 from browser_service.host.network.downloads import Downloads
@@ -35,6 +35,7 @@ from browser_service.rules.bounded import Bounded
 from browser_service.rules.human import HeldPage
 from browser_service.rules.human_requests import HumanRequests
 from browser_service.security.urls import UrlPolicy
+from shared.background import Background
 from shared.calls import Call, Outcome
 from shared.errors import BrowseError, ErrorBody, PageNotFound
 from shared.events import EventBatch, HostEvent, PageOpened

@@ -14,6 +14,7 @@ from browser_service.security.auth import Identity
 from browser_service.sessions.lifecycle import SessionLifecycle
 from shared import catalogue
 from shared.attached import AttachmentState, AttachTarget, PersonTab, TabShare
+from shared.background import Background
 from shared.calls import Outcome
 from shared.errors import InvalidRequest, ValidationFailed, field_details
 from shared.installation import command
@@ -35,7 +36,7 @@ class Attached:
     activity: Activity
     refusal: str
     """Why the settings let no other browser be attached to; empty if they do."""
-    _taking: set[asyncio.Future[list[PageState]]] = field(default_factory=set, init=False)
+    _taking: Background = field(default_factory=Background, init=False)
 
     async def begin(self, wanted: AttachTarget | None) -> None:
         """Take up what the settings name, else what was attached to before the restart. Nobody is asked yet."""
@@ -119,10 +120,7 @@ class Attached:
 
     async def unshare(self, tab_id: str, by: Identity) -> None:
         """Take a tab back, even if who asked for it has gone meanwhile."""
-        taking = asyncio.ensure_future(self.browser.unshare_tab(tab_id))
-        self._taking.add(taking)
-        taking.add_done_callback(self._taking.discard)
-        for page in await asyncio.shield(taking):
+        for page in await asyncio.shield(self._taking.spawn(self.browser.unshare_tab(tab_id))):
             self._note(by, {"action": "take_over", "pageId": page.page_id}, page)
             log.info("a person took a tab back", page=page.page_id, by=by.label)
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -13,6 +13,7 @@ from browser_service.rules.placement import hinders_draining
 from browser_service.sessions.directory import Directory
 from browser_service.spine.homes import Homes
 from browser_service.spine.members import Home, HostElsewhere, Member
+from shared.background import Background
 from shared.calls import Outcome
 from shared.errors import HostGone, InvalidRequest, UnknownOutcome, field_details
 from shared.events import CallEnded
@@ -45,7 +46,7 @@ class Membership:
 
     def __post_init__(self) -> None:
         self._following: dict[Member, EndFollowing] = {}
-        self._tasks = set[asyncio.Task[None]]()
+        self._background = Background()
 
     def take_in(self, member: Member, *, lived_before: bool = False) -> None:
         """Take in a host, and follow what happens there. The first is the one in this process."""
@@ -62,7 +63,7 @@ class Membership:
             self.take_in(member, lived_before=bool(host.held))
         adopted = self.homes.adopt(member, host.held)
         if known is None:
-            self._spawn(self._learn(member, adopted[0]))
+            self._background.spawn(self._learn(member, adopted[0]))
         if member.facts.other_catalogue:
             self.drains(host)
         return adopted
@@ -78,14 +79,14 @@ class Membership:
         """Empty a host that wants to end."""
         if (member := self._member(host.incarnation)) is not None and not member.draining:
             member.draining = True
-            self._spawn(self._empty(member, host, self.homes.clock()))
+            self._background.spawn(self._empty(member, host, self.homes.clock()))
 
     def gone(self, host: HostElsewhere) -> None:
         """Know that a host certainly acts no more, and comes back no more."""
         if (member := self._member(host.incarnation)) is not None:
             lost = self.homes.lose(member)
             log.warning("a host is lost", host=member.name, sessions=len(lost))
-            self._spawn(self._part(member, lost))
+            self._background.spawn(self._part(member, lost))
 
     def drain(self, name: str) -> None:
         """Give a host no more sessions, and move those that it has to others. Raises InvalidRequest if there is no such
@@ -125,9 +126,7 @@ class Membership:
 
     async def close(self) -> None:
         """End what runs here. The hosts go on for their leases."""
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._background.stop()
 
     # --- what a host may say -----------------------------------------------------------------------------------------
 
@@ -178,8 +177,3 @@ class Membership:
     def _member(self, incarnation: str) -> Member | None:
         of = (each for each in self.homes.members if each.elsewhere and each.elsewhere.incarnation == incarnation)
         return next(of, None)
-
-    def _spawn(self, work: Coroutine[None, None, None]) -> None:
-        task = asyncio.create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)

@@ -18,6 +18,7 @@ from browser_service.spine.launched import closing_call
 from browser_service.spine.policy import Policy
 from shared.actions.base import Action
 from shared.actions.traits import Closing, Effect, Scope, Unaddressed, may_answer
+from shared.background import Background
 from shared.calls import Notice, Outcome
 from shared.catalogue import ACTIONS
 from shared.errors import BrowseError, Forbidden, HostGone, JournalFailed, UnknownOutcome, field_details
@@ -97,7 +98,7 @@ class ToItsEnd(Stage):
     announces."""
 
     host_calls: HostCalls
-    _stopping: set[asyncio.Task[None]] = field(default_factory=set)
+    _stopping: Background = field(default_factory=Background)
 
     async def run(self, call: FrontCall, go: Go) -> Outcome:
         expires_at = call.caller.expires_at
@@ -119,9 +120,7 @@ class ToItsEnd(Stage):
         return outcome
 
     def _stop(self, call: FrontCall) -> None:
-        task = asyncio.create_task(self.host_calls.stop(call.record))
-        self._stopping.add(task)
-        task.add_done_callback(self._stopping.discard)
+        self._stopping.spawn(self.host_calls.stop(call.record))
 
 
 def _without_host(action: Action, gone: HostGone) -> BrowseError:

@@ -31,6 +31,7 @@ from browser_service.wall.requests import Requests, identity_of
 from browser_service.wall.state import WallState, timeline_row
 from browser_service.wall.viewing import Viewer
 from shared import wire
+from shared.background import Background
 from shared.calls import ActivityRecord
 from shared.errors import BrowseError, InvalidRequest, RateLimited, Unauthorized
 from shared.model import Json
@@ -100,7 +101,7 @@ class Watcher:
         self._outbox: asyncio.Queue[Json] = asyncio.Queue(30)  # short, because some messages have pictures
         self._changed = asyncio.Event()
         self._inputs: asyncio.Queue[Input] = asyncio.Queue()
-        self._acting: set[asyncio.Task[None]] = set()
+        self._acting = Background()
 
     async def run(self) -> None:
         """Serve the viewer until it goes, its time is over, or it stops reading."""
@@ -118,10 +119,10 @@ class Watcher:
         finally:
             for channel in self._channels.values():
                 self._parts.pictures.leave(self, channel)
-            others = [*work, *self._acting, *([self._timeline] if self._timeline else [])]
+            others = [*work, *([self._timeline] if self._timeline else [])]
             for each in others:
                 each.cancel()
-            await asyncio.gather(*others, return_exceptions=True)
+            await asyncio.gather(*others, self._acting.stop(), return_exceptions=True)
 
     # --- what comes --------------------------------------------------------------------------------------------------
 
@@ -151,9 +152,7 @@ class Watcher:
                 raise InvalidRequest("A viewer says hello once.", hint="Load the page anew.")
             case _:
                 self._requests.check(message)
-                task = asyncio.create_task(self._answer(message))
-                self._acting.add(task)
-                task.add_done_callback(self._acting.discard)
+                self._acting.spawn(self._answer(message))
 
     def _watch(self, message: Watch) -> None:
         """Watch what the viewer draws now, and nothing else."""

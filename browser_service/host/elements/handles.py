@@ -8,7 +8,7 @@ from typing import Final, TypeVar
 
 from playwright.async_api import JSHandle
 
-from browser_service.host.background import Background
+from shared.background import Background
 
 H = TypeVar("H", bound=JSHandle)
 

@@ -14,9 +14,9 @@ from typing import Protocol
 from playwright.async_api import CDPSession, Download
 from playwright.async_api import Error as PlaywrightError
 
-from browser_service.host.background import Background
 from browser_service.host.events import EventLog, address_of, well_formed
 from browser_service.host.seam import ArtifactPort
+from shared.background import Background
 from shared.calls import DownloadState
 from shared.cuts import cut
 from shared.errors import BrowseError

@@ -29,6 +29,7 @@ from browser_service.host.network.relay import (
 from browser_service.security.addresses import Address, spelled_address
 from browser_service.security.urls import UrlPolicy
 from browser_service.security.web_address import web_address
+from shared.background import Background
 from shared.errors import ValidationFailed
 from shared.model import Json
 from shared.pages import Proxy
@@ -76,7 +77,7 @@ class Gate:
         self._policy = policy
         self._upstream = upstream
         self._servers: list[asyncio.Server] = []
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._serving = Background()
         self._lookups = ThreadPoolExecutor(_LOOKUPS_AT_ONCE, thread_name_prefix="names")
         """Separate threads, so that a slow lookup delays only other lookups."""
 
@@ -91,18 +92,14 @@ class Gate:
     async def stop(self) -> None:
         for server in self._servers:
             server.close()
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._serving.stop()
         self._lookups.shutdown(wait=False, cancel_futures=True)
 
     def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        if len(self._tasks) >= _MOST_CONNECTIONS:
+        if len(self._serving) >= _MOST_CONNECTIONS:
             writer.close()
             return
-        task = asyncio.create_task(self._serve((reader, writer)))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        self._serving.spawn(self._serve((reader, writer)))
 
     async def _serve(self, browser: Connection) -> None:
         writer = browser[1]

@@ -14,12 +14,12 @@ from weakref import WeakKeyDictionary
 from playwright.async_api import Browser, BrowserContext, CDPSession, Page, Request, Route
 from playwright.async_api import Error as PlaywrightError
 
-from browser_service.host.background import Background
 from browser_service.host.elements.ties import open_session
 from browser_service.host.network.sign_in import SignIn
 from browser_service.rules.bounded import Bounded
 from browser_service.security.act_rules import ActRules
 from browser_service.security.urls import UrlPolicy
+from shared.background import Background
 from shared.model import Json
 
 _TO_SERVERS: Final = ("http:", "https:", "ws:", "wss:")

@@ -13,9 +13,9 @@ from typing import Final, Protocol
 from playwright.async_api import CDPSession, Page
 from playwright.async_api import Error as PlaywrightError
 
-from browser_service.host.background import Background
 from browser_service.host.elements.ties import open_session
 from browser_service.host.network.guard import is_chromium, resolve_paused
+from shared.background import Background
 from shared.model import Json
 
 

@@ -7,7 +7,7 @@ from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Page
 
 from browser_service.host import errors
-from browser_service.host.background import Background, bounded
+from browser_service.host.background import bounded
 from browser_service.host.elements.filled_fields import FilledFields
 from browser_service.host.pages.dialogs import Dialogs
 from browser_service.host.sessions.session import SessionEntry
@@ -15,6 +15,7 @@ from browser_service.host.tabs.life import CrashLog, Life, LifeEvent
 from browser_service.host.tabs.observer import Observer
 from browser_service.host.tabs.record import BLANK, PageRecord, Place
 from browser_service.host.tabs.tab import Tab
+from shared.background import Background
 from shared.errors import BrowserCrashed
 
 _CLOSES_WITHIN_S: Final = 1.0

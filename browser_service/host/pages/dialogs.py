@@ -8,7 +8,6 @@ from typing import Protocol
 
 from playwright.async_api import Dialog, Page
 
-from browser_service.host.background import Background
 from browser_service.host.calls import CallRun
 from browser_service.host.pages.dialog_replies import (
     get_call_of,
@@ -25,6 +24,7 @@ from browser_service.waits import wait_until
 from shared.actions.base import Action
 from shared.actions.dialogs import HandleDialog
 from shared.actions.traits import Effect
+from shared.background import Background
 from shared.calls import Call
 from shared.errors import NoDialog, TimedOut, ValidationFailed, field_details
 from shared.model import Json

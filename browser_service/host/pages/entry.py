@@ -7,7 +7,7 @@ from typing import Final
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Page
 
-from browser_service.host.background import Background, bounded, within
+from browser_service.host.background import bounded, within
 from browser_service.host.calls import CallRun, RunningCalls
 from browser_service.host.elements.filled_fields import FilledFields
 from browser_service.host.elements.ties import cut, listen
@@ -37,6 +37,7 @@ from browser_service.rules.leases import Lease, Ownership
 from browser_service.rules.turns import PageQueue
 from browser_service.rules.window import PopupLimit
 from browser_service.security.urls import UrlPolicy
+from shared.background import Background
 from shared.errors import BrowserCrashed
 from shared.pages import PageState
 from shared.quoting import address

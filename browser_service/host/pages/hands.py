@@ -6,7 +6,6 @@ from typing import Final
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import FileChooser
 
-from browser_service.host.background import Background
 from browser_service.host.pages.current_tab import CurrentTab
 from browser_service.host.pages.recovery import Recovery
 from browser_service.host.pages.uploads import written
@@ -18,6 +17,7 @@ from browser_service.host.tabs.record import PageRecord
 from browser_service.host.tabs.tab import Tab
 from browser_service.rules.bounded import Bounded
 from browser_service.security.http_logins import Credentials
+from shared.background import Background
 from shared.errors import BrowseError, DialogOpen, HumanInControl, TimedOut, ValidationFailed
 from shared.strokes import ChosenFile, Stroke, Strokes
 from shared.wire import FILE_BYTES

@@ -7,7 +7,6 @@ from typing import Final
 
 from playwright.async_api import Download, Frame, Request, Response
 
-from browser_service.host.background import Background
 from browser_service.host.elements.filled_fields import FilledFields
 from browser_service.host.elements.ties import listen
 from browser_service.host.network.downloads import Downloads
@@ -21,6 +20,7 @@ from browser_service.host.tabs.tab import Tab
 from browser_service.rules.turns import PageQueue
 from browser_service.security.http_logins import Challenge
 from browser_service.security.urls import UrlPolicy, origin_of
+from shared.background import Background
 from shared.next_calls import next_call
 from shared.quoting import address
 

@@ -3,7 +3,7 @@
 import asyncio
 from typing import TYPE_CHECKING
 
-from browser_service.host.background import Background, bounded
+from browser_service.host.background import bounded
 from browser_service.host.pages import closed_page
 from browser_service.host.pages.entry import Common, PageEntry
 from browser_service.host.pages.room import Room
@@ -12,6 +12,7 @@ from browser_service.host.tabs.life import Life, LifeEvent
 from browser_service.host.tabs.record import PageRecord
 from browser_service.host.tabs.tab import Tab, target_of
 from shared.actions.traits import Effect
+from shared.background import Background
 from shared.calls import Call, ClientRef
 from shared.errors import BrowserCrashed
 from shared.events import PageClosed, PageOpened

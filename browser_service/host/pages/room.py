@@ -15,7 +15,7 @@ from typing import Final
 import structlog
 from playwright.async_api import Error as PlaywrightError
 
-from browser_service.host.background import Background, bounded
+from browser_service.host.background import bounded
 from browser_service.host.calls import RunningCalls
 from browser_service.host.events import EventLog
 from browser_service.host.network.downloads import Downloads
@@ -31,6 +31,7 @@ from browser_service.host.sessions.spare_windows import SpareWindows
 from browser_service.host.tabs.place import has_unsent_fields, history_of, place_of
 from browser_service.host.tabs.record import PageRecord, Place
 from browser_service.host.tabs.tab import Tab
+from shared.background import Background
 from shared.calls import ClientRef, Undoable
 from shared.errors import BrowseError, ResourceExhausted
 from shared.events import PageRetired

@@ -12,7 +12,6 @@ from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Locator
 from pydantic import ValidationError
 
-from browser_service.host.background import Background
 from browser_service.host.calls import CallRun
 from browser_service.host.pages.current_tab import CurrentTab
 from browser_service.host.scripts import script
@@ -24,6 +23,7 @@ from browser_service.host.tabs.tab import Tab
 from browser_service.rules.turns import PageQueue
 from browser_service.security.http_logins import Challenge
 from browser_service.waits import wait_until
+from shared.background import Background
 from shared.frames import Box, Frame, FrameState, ShownAct, ShownChallenge, View
 from shared.quoting import one_line
 

@@ -9,7 +9,6 @@ import structlog
 from PIL import Image
 from playwright.async_api import Error as PlaywrightError
 
-from browser_service.host.background import Background
 from browser_service.host.pages.current_tab import CurrentTab
 from browser_service.host.pages.screencast import Screencast, ShownCall
 from browser_service.host.seam import ArtifactPort, CallKey
@@ -20,6 +19,7 @@ from browser_service.host.tabs.tab import Tab
 from browser_service.host.tabs.traces import Tracing
 from browser_service.pictures import flatten, work_on
 from shared.actions.traits import Effect
+from shared.background import Background
 from shared.errors import JournalFailed
 from shared.frames import ActPicture
 

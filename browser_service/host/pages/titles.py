@@ -4,9 +4,9 @@ import asyncio
 from dataclasses import dataclass, field
 from typing import Final
 
-from browser_service.host.background import Background
 from browser_service.host.pages.current_tab import CurrentTab
 from browser_service.host.tabs.record import ERROR_PAGE, PageRecord
+from shared.background import Background
 
 _AFTER_S: Final = 0.1
 

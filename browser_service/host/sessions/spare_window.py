@@ -10,6 +10,7 @@ from typing import Final
 from playwright.async_api import Page
 
 from browser_service.host.background import bounded
+from shared.background import Background
 
 _AFTER_REPLY_S: Final = 0.02
 _WINDOWS: Final = 2
@@ -24,7 +25,7 @@ class SpareWindow:
         self._making: asyncio.Task[Page] | None = None
         self._has_taker = False
         self._opened_at = deque[float](maxlen=_WINDOWS)
-        self._closing = set[asyncio.Task[None]]()
+        self._closing = Background()
 
     def is_wanted(self, lasts_s: float) -> bool:
         return len(self._opened_at) == _WINDOWS and time.monotonic() - self._opened_at[0] < lasts_s
@@ -63,10 +64,7 @@ class SpareWindow:
         if (making := self._making) is None:
             return None
         self._making = None
-        closing = asyncio.create_task(_close(making))
-        self._closing.add(closing)
-        closing.add_done_callback(self._closing.discard)
-        return closing
+        return self._closing.spawn(_close(making))
 
 
 async def _close(making: "asyncio.Task[Page]") -> None:

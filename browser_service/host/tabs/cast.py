@@ -13,7 +13,7 @@ from PIL import Image
 from playwright.async_api import CDPSession, Page
 from playwright.async_api import Error as PlaywrightError
 
-from browser_service.host.background import Background
+from shared.background import Background
 from shared.frames import View
 
 Show = Callable[[str, int, int], None]

@@ -10,10 +10,10 @@ from typing import Final, TypeVar
 
 from playwright.async_api import ConsoleMessage, Error, Frame, JSHandle, Page, Request
 
-from browser_service.host.background import Background
 from browser_service.host.elements.ties import listen
 from browser_service.host.network.tab_events import PER_SECOND, TabEvents, TabListener
 from browser_service.host.tabs.record import PageRecord
+from shared.background import Background
 from shared.cuts import cut
 from shared.model import Json
 from shared.timestamps import iso

@@ -13,11 +13,11 @@ from playwright.async_api import CDPSession, Page, Request, WebSocket
 from playwright.async_api import Error as PlaywrightError
 from pydantic import BaseModel, ValidationError
 
-from browser_service.host.background import Background
 from browser_service.host.events import well_formed
 from browser_service.host.scripts import call_of, script
 from browser_service.host.scripts.results import bounded
 from browser_service.host.tabs.observation import Observation
+from shared.background import Background
 from shared.cuts import cut
 from shared.next_calls import next_call
 

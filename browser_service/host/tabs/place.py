@@ -11,11 +11,12 @@ from playwright.async_api import Frame, Page
 from pydantic import FiniteFloat
 from typing_extensions import TypedDict
 
-from browser_service.host.background import Background, bounded
+from browser_service.host.background import bounded
 from browser_service.host.elements.ties import ignore, listen, open_session
 from browser_service.host.scripts import call_of, results, script
 from browser_service.host.tabs.record import BLANK
 from browser_service.host.tabs.tab import Tab
+from shared.background import Background
 from shared.model import weight
 from shared.pages import Parked
 

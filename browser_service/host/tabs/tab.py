@@ -8,7 +8,7 @@ from typing import Any, Final, Protocol
 from playwright.async_api import BrowserContext, CDPSession, Page
 from playwright.async_api import Error as PlaywrightError
 
-from browser_service.host.background import Background, bounded
+from browser_service.host.background import bounded
 from browser_service.host.elements.closed_fields import ClosedFields
 from browser_service.host.elements.field_watch import FieldWatch
 from browser_service.host.elements.file_choosers import FileChoosers
@@ -26,6 +26,7 @@ from browser_service.host.tabs.presses import Presses
 from browser_service.host.tabs.record import BLANK, PageRecord
 from browser_service.rules.bounded import Bounded
 from browser_service.security.urls import abridged
+from shared.background import Background
 from shared.cuts import cut
 from shared.model import Json
 
