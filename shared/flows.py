@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, StringConstraints, ValidationError, model_validator
 
-from shared.errors import ValidationFailed, field_details
+from shared.errors import ValidationFailed, field_details, first_fault
 from shared.model import Json
 
 VERSION: Final = 1
@@ -214,10 +214,8 @@ def parse(raw: Mapping[str, Any], where: str) -> Flow:  # Any: TOML
     try:
         return Flow.model_validate(raw)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        field = ".".join(map(str, first["loc"]))
-        text = first["msg"].removeprefix("Value error, ")
-        raise ValidationFailed(f"{where}: {field}: {text}.", details=field_details(field)) from None
+        field, why = first_fault(error)
+        raise ValidationFailed(f"{where}: {field}: {why}.", details=field_details(field)) from None
 
 
 def check_size(size: int, where: str) -> None:

@@ -14,7 +14,7 @@ from pydantic import BaseModel, Field, TypeAdapter, ValidationError, create_mode
 
 from browser_service.host.seam import SessionHost
 from shared.calls import Artifact
-from shared.errors import ErrorBody, InvalidRequest
+from shared.errors import ErrorBody, InvalidRequest, first_fault
 from shared.events import EventBatch
 from shared.frames import ActPicture
 from shared.model import Json, Model
@@ -227,9 +227,8 @@ def unpacked(text: bytes, extra: Extra = "forbid") -> tuple[Head, bytes]:
 
 def misread(what: str, error: ValidationError) -> InvalidRequest:
     """Return the error for a message that is not as it should be; the values in it stay out of the text."""
-    problem = error.errors(include_url=False, include_input=False)[0]
-    place = ".".join(str(part) for part in problem["loc"][:6])
+    place, why = first_fault(error)
     return InvalidRequest(
-        f"The {what} cannot be read: {place + ': ' if place else ''}{problem['msg']}"[:300],
+        f"The {what} cannot be read: {place[:100] + ': ' if place else ''}{why}"[:300],
         hint="Run the same version on both machines.",
     )

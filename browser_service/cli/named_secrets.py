@@ -11,7 +11,7 @@ from browser_service.security.named_secrets import NamedSecrets
 from browser_service.security.one_time_codes import from_authenticator
 from browser_service.security.origins import whole_origin
 from browser_service.security.seal import Seal
-from shared.errors import ValidationFailed, field_details
+from shared.errors import ValidationFailed, field_details, first_fault
 from shared.named_secrets import NamedSecret
 
 _COLUMNS: Final = {"name": False, "kind": False, "origins": True}
@@ -48,9 +48,8 @@ def set_(
     try:
         kept = from_authenticator(name, text, origins) if totp else NamedSecret(name=name, value=text, origins=origins)
     except ValidationError as error:
-        first = error.errors(include_input=False, include_url=False)[0]
-        field = str(first["loc"][0])
-        raise ValidationFailed(f"{field}: {first['msg']}.", details=field_details(field)) from None
+        field, why = first_fault(error)
+        raise ValidationFailed(f"{field}: {why}.", details=field_details(field)) from None
     _secrets(data_dir).set(kept)
     typed = "its codes are" if totp else "it is"
     output.say(f'{name}: {typed} typed on {", ".join(origins)} alone. Agents give {{"secret": "{name}"}} as the text.')

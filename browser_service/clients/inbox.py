@@ -15,7 +15,7 @@ from browser_service.security.redaction import safe_url
 from browser_service.security.urls import origin_of
 from browser_service.sessions.directory import Directory
 from client.credentials import mint_key
-from shared.errors import Forbidden, RequestNotFound, ValidationFailed, field_details
+from shared.errors import Forbidden, RequestNotFound, ValidationFailed, field_details, first_fault
 from shared.model import Json, Model
 from shared.pages import Answer, PageState
 from shared.wire import APP_NAME, REQUESTS, request_path
@@ -153,10 +153,9 @@ def describe_request(page: PageState) -> Json:
 
 
 def _invalid(error: ValidationError) -> ValidationFailed:
-    problem = error.errors(include_url=False)[0]
-    field = ".".join(map(str, problem["loc"]))
+    field, why = first_fault(error)
     return ValidationFailed(
-        f"{field}: {problem['msg']}",
+        f"{field}: {why}",
         hint='Send {"state": "done", "answer": "..."} or {"state": "refused", "reason": "..."}.',
         details=field_details(field),
     )

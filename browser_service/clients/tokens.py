@@ -15,7 +15,7 @@ from browser_service.store.tokens import TokenRecord, TokenTable
 from client.credentials import mint, mint_extension, mint_host, token_id
 from shared.background import Background
 from shared.calls import ClientRef
-from shared.errors import JournalFailed, RateLimited, ValidationFailed, field_details
+from shared.errors import JournalFailed, RateLimited, ValidationFailed, field_details, first_fault
 from shared.limits import UNLIMITED, Limits
 from shared.model import Json
 from shared.timestamps import iso
@@ -196,9 +196,8 @@ def _parsed(given: Json) -> TokenRequest:
     try:
         request = TokenRequest.model_validate(given)
     except ValidationError as error:
-        problem = error.errors(include_url=False)[0]
-        name = str(problem["loc"][0]) if problem["loc"] else "name"
-        message = str(problem["msg"]).removeprefix("Value error, ")
+        place, message = first_fault(error)
+        name = place.partition(".")[0] or "name"
         if name == "name":
             message = "a name has up to 40 letters, digits, '.', '_' and '-', such as ci-reader"
         if name == "pool":

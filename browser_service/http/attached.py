@@ -11,7 +11,7 @@ from browser_service.security.auth import Identity
 from browser_service.spine.attached import Attached
 from shared import wire
 from shared.attached import AttachTarget, TabShare, TabUnshare
-from shared.errors import Forbidden, ValidationFailed, field_details
+from shared.errors import Forbidden, ValidationFailed, field_details, first_fault
 
 router = APIRouter()
 
@@ -68,11 +68,8 @@ async def _read(request: Request, model: type[M]) -> M:
     try:
         return model.model_validate(await body_of(request))
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        name = ".".join(map(str, first["loc"]))
-        raise ValidationFailed(
-            f"{name or 'browser'}: {first['msg'].removeprefix('Value error, ')}.", details=field_details(name)
-        ) from None
+        name, why = first_fault(error)
+        raise ValidationFailed(f"{name or 'browser'}: {why}.", details=field_details(name)) from None
 
 
 def _shown(request: Request, state: BaseModel) -> Response:

@@ -13,6 +13,7 @@ from browser_service.security.url_rules import UrlRules, url_rule
 from browser_service.security.web_address import web_address
 from shared.actions.traits import Effect
 from shared.catalogue import ACTIONS
+from shared.errors import first_fault
 from shared.model import Json
 
 MOST_RULES: Final = 200
@@ -180,8 +181,8 @@ def _first_line(error: Exception) -> str:
     """Word the first mistake: which key, and why."""
     if not isinstance(error, ValidationError):
         return str(error)
-    first = error.errors(include_url=False)[0]
-    return f"{'.'.join(map(str, first['loc'])) or 'a rule'}: {first['msg'].removeprefix('Value error, ')}."
+    key, why = first_fault(error)
+    return f"{key or 'a rule'}: {why}."
 
 
 def _plain(text: str) -> str:

@@ -1,10 +1,9 @@
 """Stores which colour each owner was dealt."""
 
-import sqlite3
 from collections.abc import Collection
 from typing import Final, NamedTuple
 
-from browser_service.store.journal import Journal
+from browser_service.store.journal import Journal, keep_newest
 
 MOST_DEALT: Final = 1_000
 
@@ -26,12 +25,7 @@ class ColourTable:
         return {str(client_id): Dealt(str(label), str(colour)) for client_id, label, colour in rows}
 
     async def keep(self, client_id: str, dealt: Dealt) -> None:
-        def keep(db: sqlite3.Connection) -> None:
-            db.execute("INSERT OR REPLACE INTO colours VALUES (?, ?, ?)", (client_id, *dealt))
-            oldest = "SELECT rowid FROM colours ORDER BY rowid DESC LIMIT -1 OFFSET ?"
-            db.execute(f"DELETE FROM colours WHERE rowid IN ({oldest})", (MOST_DEALT,))  # noqa: S608 - a text of ours
-
-        await self._journal.transact(keep)
+        await self._journal.transact(lambda db: keep_newest(db, "colours", MOST_DEALT, client_id, *dealt))
 
     async def forget(self, client_ids: Collection[str]) -> None:
         rows = [(each,) for each in client_ids]

@@ -109,9 +109,7 @@ class Journal:
         def close(db: sqlite3.Connection) -> None:
             db.execute("DELETE FROM pages WHERE page_id = ?", (page_id,))
             if closed is not None:
-                db.execute("INSERT OR REPLACE INTO closed_pages VALUES (?, ?)", (page_id, closed.model_dump_json()))
-                oldest = "SELECT rowid FROM closed_pages ORDER BY rowid DESC LIMIT -1 OFFSET ?"
-                db.execute(f"DELETE FROM closed_pages WHERE rowid IN ({oldest})", (MOST_CLOSED_PAGES,))  # noqa: S608 - a text of ours
+                keep_newest(db, "closed_pages", MOST_CLOSED_PAGES, page_id, closed.model_dump_json())
 
         await self.transact(close)
 
@@ -204,14 +202,8 @@ class Journal:
 
     async def keep_download(self, download: DownloadState) -> None:
         """Keep a download, and forget the oldest ones beyond the limit."""
-
-        def keep(db: sqlite3.Connection) -> None:
-            row = (download.download_id, time.time(), download.model_dump_json())
-            db.execute("INSERT OR REPLACE INTO downloads VALUES (?, ?, ?)", row)
-            oldest = "SELECT rowid FROM downloads ORDER BY at DESC LIMIT -1 OFFSET ?"
-            db.execute(f"DELETE FROM downloads WHERE rowid IN ({oldest})", (MOST_DOWNLOADS,))  # noqa: S608 - a text of ours
-
-        await self.transact(keep)
+        row = (download.download_id, time.time(), download.model_dump_json())
+        await self.transact(lambda db: keep_newest(db, "downloads", MOST_DOWNLOADS, *row))
 
     async def downloads(self) -> list[DownloadState]:
         """Return all downloads, the oldest first."""
@@ -289,6 +281,13 @@ class Journal:
             return await asyncio.get_running_loop().run_in_executor(self._thread, run)
         except (sqlite3.Error, OSError) as error:
             raise JournalFailed(f"{self._path} cannot be used: {error}.") from error
+
+
+def keep_newest(db: sqlite3.Connection, table: str, most: int, *row: object) -> None:
+    """Insert a row, or replace the one of its key, and remove the oldest rows beyond `most`."""
+    db.execute(f"INSERT OR REPLACE INTO {table} VALUES ({','.join('?' * len(row))})", row)  # noqa: S608 - a table of ours
+    oldest = f"SELECT rowid FROM {table} ORDER BY rowid DESC LIMIT -1 OFFSET ?"  # noqa: S608 - as above
+    db.execute(f"DELETE FROM {table} WHERE rowid IN ({oldest})", (most,))  # noqa: S608 - as above
 
 
 def _move_state(db: sqlite3.Connection, session_id: str, *, readable: bool) -> None:

@@ -5,7 +5,7 @@ from typing import Final
 
 from pydantic import Field, ValidationError
 
-from browser_service.store.journal import Journal
+from browser_service.store.journal import Journal, keep_newest
 from shared.limits import Limits
 from shared.model import Model
 
@@ -40,7 +40,5 @@ class TokenTable:
         return records
 
     async def keep(self, record: TokenRecord) -> None:
-        sql = "INSERT OR REPLACE INTO tokens VALUES (?, ?)"
-        await self._journal.write(sql, record.name, record.model_dump_json())
-        oldest = "SELECT rowid FROM tokens ORDER BY rowid DESC LIMIT -1 OFFSET ?"
-        await self._journal.write(f"DELETE FROM tokens WHERE rowid IN ({oldest})", _MOST)  # noqa: S608 - a text of ours
+        row = (record.name, record.model_dump_json())
+        await self._journal.transact(lambda db: keep_newest(db, "tokens", _MOST, *row))

@@ -6,7 +6,7 @@ from typing import Annotated, Final, Literal
 from pydantic import Field, TypeAdapter, ValidationError
 
 from shared.attached import TabShare, TabUnshare
-from shared.errors import InvalidRequest
+from shared.errors import InvalidRequest, first_fault
 from shared.frames import Frame, View
 from shared.model import Json, Model
 from shared.strokes import ChosenFile, Stroke
@@ -188,10 +188,9 @@ def parse(text: str) -> Message:
     try:
         return _MESSAGE.validate_json(text)
     except ValidationError as error:
-        problem = error.errors(include_url=False, include_input=False)[0]
-        where = ".".join(map(str, problem["loc"]))
+        where, why = first_fault(error)
         raise InvalidRequest(
-            f"The message is none of the wall's: {where or 'it'}: {problem['msg']}.", hint="Load the page anew."
+            f"The message is none of the wall's: {where or 'it'}: {why}.", hint="Load the page anew."
         ) from None
 
 
