@@ -4,39 +4,35 @@ replay."""
 import re
 from typing import TYPE_CHECKING, Final
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Depends, Request
 from fastapi.responses import Response
 
-from browser_service.http.routes import Caller, body_of, done, services
-from browser_service.security.auth import Identity
+from browser_service.http.routes import Owner, body_of, done, owner, services
 from shared import wire
-from shared.errors import Forbidden, InvalidRequest, ValidationFailed, field_details
+from shared.errors import InvalidRequest, ValidationFailed, field_details
 from shared.model import Json
 
 if TYPE_CHECKING:
     from browser_service.spine.membership import Membership
 
-router = APIRouter()
+router = APIRouter(dependencies=[Depends(owner)])
 
 _RECORD_ID: Final = re.compile("[0-9]{1,15}")
 
 
 @router.post(wire.TOKENS)
-async def create(request: Request, caller: Caller) -> Response:
-    _check_owner(caller, "made", "browse-together token create --name NAME")
+async def create(request: Request) -> Response:
     token, record = await services(request).tokens.create(await body_of(request))
     return done(request, {"token": token, **services(request).tokens.described(record)})
 
 
 @router.get(wire.TOKENS)
-async def listed(request: Request, caller: Caller) -> Response:
-    _check_owner(caller, "listed", "browse-together token list")
+async def listed(request: Request) -> Response:
     return done(request, {"tokens": [*services(request).tokens.listed()]})
 
 
 @router.post(wire.REVOKE)
-async def revoke(request: Request, caller: Caller) -> Response:
-    _check_owner(caller, "revoked", "browse-together revoke --client LABEL")
+async def revoke(request: Request) -> Response:
     body, administration = await body_of(request), services(request).administration
     clients, token_id, name = body.get("clients"), body.get("tokenId"), body.get("name")
     if isinstance(name, str) and name:
@@ -52,8 +48,7 @@ async def revoke(request: Request, caller: Caller) -> Response:
 
 
 @router.post(wire.RESTORE)
-async def restore(request: Request, caller: Caller) -> Response:
-    _check_owner(caller, "restored", "browse-together token restore NAME")
+async def restore(request: Request) -> Response:
     names = (await body_of(request)).get("names")
     if not isinstance(names, list) or not names or not all(isinstance(one, str) and one for one in names):
         raise ValidationFailed(
@@ -64,13 +59,13 @@ async def restore(request: Request, caller: Caller) -> Response:
 
 
 @router.get(wire.HOSTS)
-async def hosts(request: Request, caller: Caller) -> Response:
-    return done(request, {"hosts": [*_membership(request, caller).listed()]})
+async def hosts(request: Request) -> Response:
+    return done(request, {"hosts": [*_membership(request).listed()]})
 
 
 @router.post(wire.HOSTS_DRAIN)
-async def drain(request: Request, caller: Caller) -> Response:
-    membership, name = _membership(request, caller), (await body_of(request)).get("name")
+async def drain(request: Request) -> Response:
+    membership, name = _membership(request), (await body_of(request)).get("name")
     if not isinstance(name, str):
         raise ValidationFailed(
             "The request names no host.", hint='Send {"name": "rack-k3q9"}.', details=field_details("name")
@@ -79,9 +74,7 @@ async def drain(request: Request, caller: Caller) -> Response:
     return done(request, {"name": name})
 
 
-def _membership(request: Request, caller: Identity) -> "Membership":
-    if not caller.operator:
-        raise Forbidden("Hosts are shown to the account's owner.", hint="browse-together hosts")
+def _membership(request: Request) -> "Membership":
     if (fleet := services(request).fleet) is None:
         raise InvalidRequest(
             "This service takes no hosts in.", hint="Start it so that it does: browse-together up --hosts"
@@ -98,10 +91,8 @@ async def list_agents(request: Request, caller: Caller) -> Response:
 
 
 @router.get(wire.ACTIVITY_PICTURES, include_in_schema=False)
-async def get_pictures(request: Request, caller: Caller) -> Response:
+async def get_pictures(request: Request, caller: Owner) -> Response:
     """Return thumbnails to the account's own command line. Agents read pages, and do not see others' pictures."""
-    if not caller.operator:
-        raise Forbidden("Pictures of what was done are for the account's owner.", hint="browse-together replay")
     ids = request.query_params.get("ids", "").split(",")
     if not (0 < len(ids) <= wire.MOST_PICTURED and all(_RECORD_ID.fullmatch(each) for each in ids)):
         raise ValidationFailed(
@@ -112,8 +103,3 @@ async def get_pictures(request: Request, caller: Caller) -> Response:
     found = await services(request).activity.pictures(map(int, ids), caller.client_id)
     shown: Json = {str(each): pictures.model_dump(mode="json", exclude_none=True) for each, pictures in found.items()}
     return done(request, {"pictures": shown})
-
-
-def _check_owner(caller: Identity, done_: str, command: str) -> None:
-    if not caller.operator:
-        raise Forbidden(f"Tokens are {done_} by the account's owner.", hint=command)

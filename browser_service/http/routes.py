@@ -52,6 +52,19 @@ async def identity(request: Request) -> Identity:
 Caller = Annotated[Identity, Depends(identity)]
 
 
+async def owner(request: Request, caller: Caller) -> Identity:
+    """Identify the account's owner. Raises Forbidden for an agent, which could else give itself more than it has."""
+    if not caller.operator:
+        raise Forbidden(
+            f"{request.method} {request.url.path} is for the account's owner alone.",
+            hint="They do it on their command line: browse-together --help.",
+        )
+    return caller
+
+
+Owner = Annotated[Identity, Depends(owner)]
+
+
 async def act(request: Request) -> Response:
     """Run a call, on the page that the path names or on none. It is a plain Starlette route, because FastAPI's routing
     takes longer than the policy check of a call."""
@@ -159,11 +172,9 @@ async def get_activity(request: Request, caller: Caller) -> Response:
     return await _run(request, caller, {**for_programs, **_activity_call(request)})
 
 
-@router.delete(wire.ACTIVITY)
-async def forget(request: Request, caller: Caller) -> Response:
+@router.delete(wire.ACTIVITY, dependencies=[Depends(owner)])
+async def forget(request: Request) -> Response:
     """Remove a client's records, for the account's own command line: a client that could would not be accountable."""
-    if not caller.operator:
-        raise Forbidden("Records are removed by the account's owner.", hint="browse-together forget --client LABEL")
     client = request.query_params.get("client")
     if not client:
         raise ValidationFailed(

@@ -10,13 +10,13 @@ import time
 from dataclasses import dataclass, field
 from typing import Annotated, Final, Literal, cast
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Depends, Request
 from fastapi.responses import Response
 from pydantic import Field, TypeAdapter, ValidationError
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from browser_service.clients.presence import handle_of
-from browser_service.http.routes import Caller, body_of, done, services
+from browser_service.http.routes import body_of, done, owner, services
 from browser_service.security.auth import Identity
 from browser_service.services import Services
 from browser_service.waits import wait_until
@@ -98,11 +98,9 @@ Message = Pair | Hello | Token | Here | Move | Stop
 _MESSAGE: Final[TypeAdapter[Message]] = TypeAdapter(Annotated[Message, Field(discriminator="type")])
 
 
-@router.post(wire.EXTENSION)
-async def make_link(request: Request, caller: Caller) -> Response:
+@router.post(wire.EXTENSION, dependencies=[Depends(owner)])
+async def make_link(request: Request) -> Response:
     """Make a pairing link for the account's own command line."""
-    if not caller.operator:
-        raise Forbidden("The extension is paired by the account's owner.", hint="browse-together extension")
     await body_of(request)
     parts = services(request)
     host, scheme = request.headers.get("host", ""), "wss" if request.url.scheme == "https" else "ws"
