@@ -11,9 +11,9 @@ from urllib.parse import urlsplit
 from pydantic import AliasChoices, Field, SecretStr, ValidationInfo, field_validator, model_validator
 from pydantic_settings import NoDecode
 
-from browser_service.security.hosts import header_host
 from browser_service.security.origins import whole_origin
 from browser_service.security.url_rules import MOST_RULES, url_rule
+from browser_service.security.web_address import header_host
 from browser_service.tuning import Tuning
 from client import caller
 from client.common_settings import AbsolutePath, ListeningSettings, ProcessSettings

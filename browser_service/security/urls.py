@@ -22,9 +22,8 @@ from browser_service.security.addresses import (
     metadata_patterns,
     spelled_address,
 )
-from browser_service.security.hosts import header_places
 from browser_service.security.url_rules import NotAllowedError, UrlRules
-from browser_service.security.web_address import WebAddress, encodable, web_address
+from browser_service.security.web_address import WebAddress, encodable, header_places, web_address
 from shared.cuts import cut
 from shared.errors import Forbidden, ValidationFailed, field_details
 from shared.model import Json

@@ -1,5 +1,7 @@
-"""Parses URLs as browsers do (the WHATWG standard), so that a rule and the browser never see two different hosts."""
+"""Parses URLs and hosts as browsers do (the WHATWG standard), so that a rule and the browser never see two different
+hosts."""
 
+import contextlib
 import re
 from functools import lru_cache
 from typing import Final, NamedTuple
@@ -62,6 +64,28 @@ def host_spelling(host: str) -> str:
     if not (spelled_address(name) or all(map(_LABEL.fullmatch, name.split(".")))):
         raise ValueError(f"{host!r} is no host")
     return name
+
+
+def header_host(text: str) -> str:
+    """Return a Host header's value unchanged. Raises ValueError if no client can send it."""
+    if not header_places(frozenset({text})):
+        raise ValueError(
+            f"{text!r} is no value of the Host header. Write a name and its port, such as 'browse.example:8888'."
+        )
+    return text
+
+
+@lru_cache(maxsize=8)
+def header_places(hosts: frozenset[str]) -> frozenset[tuple[str, str]]:
+    """Return hosts, spelled as browsers do and without brackets, and ports of values of the Host header; "" for the
+    port that is usual. What no browser spells is left out."""
+    places = set[tuple[str, str]]()
+    for text in hosts:
+        has_port = re.search(r":\d+$", text) and not spelled_address(text)
+        name, _, port = text.rpartition(":") if has_port else (text, "", "")
+        with contextlib.suppress(ValueError):
+            places.add((host_spelling(name), port))
+    return frozenset(places)
 
 
 def _flattened(path: str) -> str:
