@@ -105,7 +105,7 @@ class Revocations:
         self._check_token(caller.token_id, caller.expires_at, f"The account's owner gives another: {another}", name)
         if caller.operator or not self._clients:
             return
-        names = {caller.client_id, caller.label.casefold()}
+        names = {caller.client_id.casefold(), caller.label.casefold()}
         if revoked := sorted(names & self._clients.keys()):
             name = caller.label if revoked[0] == caller.label.casefold() else revoked[0]
             raise Unauthorized(
@@ -138,15 +138,13 @@ class Revocations:
         await self.write_down()
 
     async def clients(self, names: Iterable[str], at: float) -> None:
-        """Revoke clients by id or label."""
-        for name in names:
-            self._clients |= dict.fromkeys({name, name.casefold()}, at)
+        """Revoke clients by id or label, in any case."""
+        self._clients |= dict.fromkeys(map(str.casefold, names), at)
         await self.write_down()
 
     async def restore(self, token_ids: Iterable[str], names: Iterable[str]) -> bool:
         """Undo revocations of tokens, and of clients by id or label. Return whether any of them was revoked."""
-        spellings = {spelling for name in names for spelling in (name, name.casefold())}
-        tokens, clients = self._tokens.keys() & {*token_ids}, self._clients.keys() & spellings
+        tokens, clients = self._tokens.keys() & {*token_ids}, self._clients.keys() & {*map(str.casefold, names)}
         for kept, gone in ((self._tokens, tokens), (self._clients, clients)):
             for name in gone:
                 del kept[name]

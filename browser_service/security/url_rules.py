@@ -14,7 +14,8 @@ _MOST_CHARACTERS: Final = 500
 _LONGEST_PATH: Final = 65_536
 _LAST_PORT: Final = 65_535
 _PORTS: Final = {"http": 80, "https": 443}
-_OPENED: Final = frozenset({*_PORTS, "*", "http*", "data", "blob", "about"})
+_WEB: Final = frozenset({*_PORTS, "*", "http*"})
+_OPENED: Final = _WEB | {"data", "blob", "about"}
 """The schemes that pages can have at all."""
 _SCHEME_ALONE: Final = re.compile(r"([a-z*][a-z0-9+.*-]*):(//)?\*?", re.IGNORECASE)
 _WHOLE: Final = re.compile(r"(?:(?P<scheme>[a-z*][a-z0-9+.*-]*)://)?(?P<place>[^/?]*)(?P<path>[/?].*)?", re.IGNORECASE)
@@ -118,16 +119,14 @@ def url_rule(text: str, *, allows: bool = False) -> UrlRule:
     if not rule or len(rule) > _MOST_CHARACTERS or re.search(r"[\s\\\x00-\x1f]", rule):
         raise ValueError(f"{rule[:80]!r} matches no URL. {RIGHT_FORM}.")
     if scheme := _SCHEME_ALONE.fullmatch(rule):
-        return _for_scheme(rule, scheme[1].lower(), allows=allows)
+        return UrlRule(rule, _scheme(rule, scheme[1], _OPENED if allows else None), "*", None)
     if "#" in rule:
         raise ValueError(f"{rule!r}: what follows # is sent to no server. Write {rule.partition('#')[0]!r}.")
     whole = _WHOLE.fullmatch(rule)
     place = _PLACE.fullmatch(whole["place"]) if whole else None
     if whole is None or place is None or "@" in whole["place"]:
         raise ValueError(f"{rule!r} has no host that a URL can have. {RIGHT_FORM}.")
-    scheme_name = (whole["scheme"] or "*").lower()
-    if scheme_name not in {*_PORTS, "*", "http*"}:
-        raise ValueError(f"{rule!r}: {_about_scheme(scheme_name)}. {RIGHT_FORM}.")
+    scheme_name = _scheme(rule, whole["scheme"] or "*", _WEB)
     host, path = _host(rule, place["host"]), whole["path"] or ""
     port = int(place["port"]) if place["port"] not in {None, "*"} else None
     if port is not None and not 0 < port <= _LAST_PORT:
@@ -136,7 +135,7 @@ def url_rule(text: str, *, allows: bool = False) -> UrlRule:
         port = _PORTS.get(scheme_name)
     if re.fullmatch(r"/\d{1,3}", path) and _NUMBERS.fullmatch(host):
         raise ValueError(f"{rule!r}: a network is written with `*`, such as 10.*")
-    return UrlRule(rule, "*" if scheme_name == "http*" else scheme_name, host, port, _path(rule, path))
+    return UrlRule(rule, scheme_name, host, port, _path(rule, path))
 
 
 def _of_place(rules: tuple[UrlRule, ...], host: str, port: int) -> list[UrlRule]:
@@ -144,18 +143,15 @@ def _of_place(rules: tuple[UrlRule, ...], host: str, port: int) -> list[UrlRule]
     return [rule for rule in rules if any(map(rule.has_host, places))]
 
 
-def _for_scheme(rule: str, scheme: str, *, allows: bool) -> UrlRule:
-    if allows and scheme not in _OPENED:
-        raise ValueError(f"{rule!r} allows nothing: {_about_scheme(scheme)}. {RIGHT_FORM}.")
+def _scheme(rule: str, text: str, known: frozenset[str] | None) -> str:
+    """Return a rule's scheme, `*` for both of the web. Raises ValueError for one that is not known, if that matters."""
+    scheme = text.lower()
     if scheme in {"ws", "wss"}:
-        raise ValueError(f"{rule!r}: {_about_scheme(scheme)}. {RIGHT_FORM}.")
-    return UrlRule(rule, "*" if scheme == "http*" else scheme, "*", None)
-
-
-def _about_scheme(scheme: str) -> str:
-    if scheme in {"ws", "wss"}:
-        return f"write {'https' if scheme == 'wss' else 'http'}://, which is the WebSockets of a host too"
-    return f"no page is ever opened by {scheme}:, whatever the rules say"
+        web = scheme.replace("ws", "http")
+        raise ValueError(f"{rule!r}: write {web}://, which is the WebSockets of a host too. {RIGHT_FORM}.")
+    if known is not None and scheme not in known:
+        raise ValueError(f"{rule!r} matches nothing: no page is ever opened by {scheme}:. {RIGHT_FORM}.")
+    return "*" if scheme == "http*" else scheme
 
 
 def _host(rule: str, host: str) -> str:
