@@ -120,7 +120,7 @@ class UrlPolicy:
 
     def check_from(self, base: str, url: str) -> str:
         """Check a URL that may be relative to `base`, and return it in full. Raises ValidationFailed, Forbidden."""
-        if base and _scheme(url) is None:
+        if _scheme(url) is None and _scheme(base) in _PORTS:
             with contextlib.suppress(ValueError):  # else the check says what is wrong with it
                 url = join_url(base, encodable(url))
         return self.check(url)
