@@ -212,8 +212,6 @@ class UrlPolicy:
         except NotAllowedError:
             some = ", ".join(allowed[:_SHOWN_RULES]) + (", ..." if len(allowed) > _SHOWN_RULES else "")
             raise _refused_by(shown, f"allowed is only {some}", "BROWSE_URL_WHITELIST") from None
-        except ValueError:
-            raise ValidationFailed(f"url {shown!r} is not a URL.", details=_url_details(shown)) from None
         if denied is not None:
             raise _refused_by(shown, f"denied by the rule {denied.text}", "BROWSE_URL_BLACKLIST", denied.text)
 
