@@ -218,6 +218,10 @@ def _claims(secret: str, token: str, audience: str, hint: str | None = None) -> 
         }
     except jwt.ExpiredSignatureError:
         raise Unauthorized(_EXPIRED, hint=hint) from None
+    except jwt.InvalidAudienceError:
+        raise Unauthorized(
+            "The token is of another kind: callers, hosts and extensions each have theirs.", hint=hint
+        ) from None
     except jwt.InvalidTokenError:
         raise Unauthorized(_INVALID, hint=hint) from None
 

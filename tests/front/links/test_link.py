@@ -256,7 +256,7 @@ async def test_a_new_front_adopts_what_a_host_still_has(front: FrontSide, site: 
 
 async def test_a_host_with_a_callers_token_hears_what_is_wrong_with_it(front: FrontSide) -> None:
     token = mint(front.service.secret, "agent", "agent")
-    with pytest.raises(Relayed, match="for callers") as refused:
+    with pytest.raises(Relayed, match="of another kind") as refused:
         await asyncio.wait_for(far(front, token=token).end.run(), PATIENCE_S)
     assert "browse-together token host" in str(refused.value.advice)
 

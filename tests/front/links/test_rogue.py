@@ -60,7 +60,7 @@ def call(**changes: AnyJson) -> Call:
     [
         ({"Authorization": ""}, 401, "no bearer token"),
         ({"Authorization": "Bearer nonsense"}, 401, "not valid"),
-        ({"Authorization": "caller"}, 401, "for callers"),
+        ({"Authorization": "caller"}, 401, "of another kind"),
         ({"Authorization": "expired"}, 401, "expired"),
         ({LINK: "guessed"}, 401, "names no link"),
         ({"Origin": "https://site.example"}, 403, "origin"),
