@@ -2,16 +2,16 @@
 
 from typing import TypeVar
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from pydantic import BaseModel, ValidationError
 
-from browser_service.http.routes import Owner, body_of, done, owner, services
+from browser_service.http.routes import Caller, body_of, done, for_owner, services
 from shared import wire
 from shared.attached import AttachTarget, TabShare, TabUnshare
 from shared.errors import ValidationFailed, field_details, first_fault
 
-router = APIRouter(dependencies=[Depends(owner)])
+router = APIRouter(dependencies=[for_owner("browse-together tabs")])
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -39,13 +39,13 @@ async def tabs(request: Request) -> Response:
 
 
 @router.post(wire.TABS_SHARE)
-async def share(request: Request, caller: Owner) -> Response:
+async def share(request: Request, caller: Caller) -> Response:
     page = await services(request).attached.share(await _read(request, TabShare), caller)
     return done(request, {"pageId": page.page_id, "access": page.access})
 
 
 @router.post(wire.TABS_UNSHARE)
-async def unshare(request: Request, caller: Owner) -> Response:
+async def unshare(request: Request, caller: Caller) -> Response:
     await services(request).attached.unshare((await _read(request, TabUnshare)).tab_id, caller)
     return done(request, {})
 

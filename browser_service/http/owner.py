@@ -4,10 +4,10 @@ replay."""
 import re
 from typing import TYPE_CHECKING, Final
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
-from browser_service.http.routes import Owner, body_of, done, owner, services
+from browser_service.http.routes import Caller, body_of, done, for_owner, services
 from shared import wire
 from shared.errors import InvalidRequest, ValidationFailed, field_details
 from shared.model import Json
@@ -15,23 +15,23 @@ from shared.model import Json
 if TYPE_CHECKING:
     from browser_service.spine.membership import Membership
 
-router = APIRouter(dependencies=[Depends(owner)])
+router = APIRouter()
 
 _RECORD_ID: Final = re.compile("[0-9]{1,15}")
 
 
-@router.post(wire.TOKENS)
+@router.post(wire.TOKENS, dependencies=[for_owner("browse-together token create --name NAME")])
 async def create(request: Request) -> Response:
     token, record = await services(request).tokens.create(await body_of(request))
     return done(request, {"token": token, **services(request).tokens.described(record)})
 
 
-@router.get(wire.TOKENS)
+@router.get(wire.TOKENS, dependencies=[for_owner("browse-together token list")])
 async def listed(request: Request) -> Response:
     return done(request, {"tokens": [*services(request).tokens.listed()]})
 
 
-@router.post(wire.REVOKE)
+@router.post(wire.REVOKE, dependencies=[for_owner("browse-together revoke --client LABEL")])
 async def revoke(request: Request) -> Response:
     body, administration = await body_of(request), services(request).administration
     clients, token_id, name = body.get("clients"), body.get("tokenId"), body.get("name")
@@ -47,7 +47,7 @@ async def revoke(request: Request) -> Response:
     return done(request, await administration.revoke({str(one) for one in clients}))
 
 
-@router.post(wire.RESTORE)
+@router.post(wire.RESTORE, dependencies=[for_owner("browse-together token restore NAME")])
 async def restore(request: Request) -> Response:
     names = (await body_of(request)).get("names")
     if not isinstance(names, list) or not names or not all(isinstance(one, str) and one for one in names):
@@ -58,12 +58,12 @@ async def restore(request: Request) -> Response:
     return done(request, await services(request).administration.restore([str(one) for one in names]))
 
 
-@router.get(wire.HOSTS)
+@router.get(wire.HOSTS, dependencies=[for_owner("browse-together hosts")])
 async def hosts(request: Request) -> Response:
     return done(request, {"hosts": [*_membership(request).listed()]})
 
 
-@router.post(wire.HOSTS_DRAIN)
+@router.post(wire.HOSTS_DRAIN, dependencies=[for_owner("browse-together hosts")])
 async def drain(request: Request) -> Response:
     membership, name = _membership(request), (await body_of(request)).get("name")
     if not isinstance(name, str):
@@ -82,16 +82,14 @@ def _membership(request: Request) -> "Membership":
     return fleet.membership
 
 
-@router.get(wire.AGENTS, include_in_schema=False)
+@router.get(wire.AGENTS, include_in_schema=False, dependencies=[for_owner("browse-together status")])
 async def list_agents(request: Request, caller: Caller) -> Response:
     """List the agents that are there or hold a page."""
-    if not caller.operator:
-        raise Forbidden("Agents are listed to the account's owner.", hint="browse-together status")
     return done(request, {"agents": [*services(request).wall.state(caller).agents]})
 
 
-@router.get(wire.ACTIVITY_PICTURES, include_in_schema=False)
-async def get_pictures(request: Request, caller: Owner) -> Response:
+@router.get(wire.ACTIVITY_PICTURES, include_in_schema=False, dependencies=[for_owner("browse-together replay")])
+async def get_pictures(request: Request, caller: Caller) -> Response:
     """Return thumbnails to the account's own command line. Agents read pages, and do not see others' pictures."""
     ids = request.query_params.get("ids", "").split(",")
     if not (0 < len(ids) <= wire.MOST_PICTURED and all(_RECORD_ID.fullmatch(each) for each in ids)):

@@ -13,6 +13,7 @@ from datetime import datetime
 from typing import Annotated, cast
 
 from fastapi import APIRouter, Depends, Request
+from fastapi.params import Depends as DependsOn
 from fastapi.responses import FileResponse, JSONResponse, Response
 from starlette.requests import ClientDisconnect
 
@@ -52,17 +53,16 @@ async def identity(request: Request) -> Identity:
 Caller = Annotated[Identity, Depends(identity)]
 
 
-async def owner(request: Request, caller: Caller) -> Identity:
-    """Identify the account's owner. Raises Forbidden for an agent, which could else give itself more than it has."""
-    if not caller.operator:
-        raise Forbidden(
-            f"{request.method} {request.url.path} is for the account's owner alone.",
-            hint="They do it on their command line: browse-together --help.",
-        )
-    return caller
+def for_owner(command: str) -> DependsOn:
+    """Keep a route for the account's owner, who has a command for it. An agent gets Forbidden: it could else give
+    itself more than it has."""
 
+    async def check(request: Request, caller: Caller) -> None:
+        if not caller.operator:
+            problem = f"{request.method} {request.url.path} is for the account's owner alone."
+            raise Forbidden(problem, hint=command)
 
-Owner = Annotated[Identity, Depends(owner)]
+    return cast("DependsOn", Depends(check))
 
 
 async def act(request: Request) -> Response:
@@ -172,7 +172,7 @@ async def get_activity(request: Request, caller: Caller) -> Response:
     return await _run(request, caller, {**for_programs, **_activity_call(request)})
 
 
-@router.delete(wire.ACTIVITY, dependencies=[Depends(owner)])
+@router.delete(wire.ACTIVITY, dependencies=[for_owner("browse-together forget --client LABEL")])
 async def forget(request: Request) -> Response:
     """Remove a client's records, for the account's own command line: a client that could would not be accountable."""
     client = request.query_params.get("client")

@@ -7,13 +7,13 @@ from functools import cache
 from pathlib import Path
 from typing import Final, cast
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from starlette.requests import ClientDisconnect, HTTPConnection
 from starlette.websockets import WebSocket
 
 import shared
-from browser_service.http.routes import body_of, done, owner, services
+from browser_service.http.routes import body_of, done, for_owner, services
 from browser_service.security.auth import Identity, person_for
 from browser_service.services import Services
 from browser_service.wall.messages import Hello, parse
@@ -42,7 +42,7 @@ _MOST_CODE: Final = 200
 _MOST_NAME: Final = 80
 
 
-@router.post(wire.WALL_LINK, dependencies=[Depends(owner)])
+@router.post(wire.WALL_LINK, dependencies=[for_owner("browse-together show")])
 async def make_link(request: Request) -> Response:
     """Make a link for the account's own command line."""
     body = await body_of(request)

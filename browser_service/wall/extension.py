@@ -10,13 +10,13 @@ import time
 from dataclasses import dataclass, field
 from typing import Annotated, Final, Literal, cast
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from pydantic import Field, TypeAdapter, ValidationError
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from browser_service.clients.presence import handle_of
-from browser_service.http.routes import body_of, done, owner, services
+from browser_service.http.routes import body_of, done, for_owner, services
 from browser_service.security.auth import Identity
 from browser_service.services import Services
 from browser_service.waits import wait_until
@@ -98,7 +98,7 @@ Message = Pair | Hello | Token | Here | Move | Stop
 _MESSAGE: Final[TypeAdapter[Message]] = TypeAdapter(Annotated[Message, Field(discriminator="type")])
 
 
-@router.post(wire.EXTENSION, dependencies=[Depends(owner)])
+@router.post(wire.EXTENSION, dependencies=[for_owner("browse-together extension")])
 async def make_link(request: Request) -> Response:
     """Make a pairing link for the account's own command line."""
     await body_of(request)
