@@ -7,7 +7,7 @@ import pytest
 from PIL import Image
 from playwright.async_api import expect
 
-from browser_service.cli.replay import Act, Replay
+from browser_service.observability.replay import Act, Replay
 from shared.calls import ActivityRecord
 from shared.frames import ActPictures, Box, ShownPicture
 from tests.support.json import AnyJson

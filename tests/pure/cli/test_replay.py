@@ -6,7 +6,7 @@ import json
 import re
 from html.parser import HTMLParser
 
-from browser_service.cli.replay import Act, Replay
+from browser_service.observability.replay import Act, Replay
 from shared.calls import ActivityRecord
 from shared.frames import ActPictures, ShownPicture
 from tests.support.json import AnyJson
