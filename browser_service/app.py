@@ -26,7 +26,7 @@ from browser_service.security.urls import UrlPolicy
 from browser_service.services import Carrier, Handlers, MakeHost, Services
 from browser_service.settings import Settings
 from browser_service.store.artifacts import Artifacts
-from browser_service.wall import card, entry, extension, socket
+from browser_service.wall import card, entry, extension, socket, windows
 from shared import wire
 from shared.errors import JournalFailed
 from shared.loopback import is_loopback
@@ -100,7 +100,7 @@ def create_app(
     app.state.looked_at = {}
     for path in (wire.BROWSER, wire.BROWSER + "/{page_id}"):
         app.add_route(path, routes.act, methods=["POST"], include_in_schema=False)
-    for part in (routes, owner, attached, watching, card, entry, socket, extension):
+    for part in (routes, owner, attached, watching, card, entry, socket, extension, windows):
         app.include_router(part.router)
     if settings.app_env == "development":
         from browser_service.wall import design  # noqa: PLC0415 - for who works on the wall
@@ -165,7 +165,8 @@ async def _start(services: Services, stack: AsyncExitStack) -> None:
     stack.push_async_callback(services.feeds.stop)
     stack.push_async_callback(_end_tasks, upkeep)
     ends = (services.lifecycle.finish, services.feeds.drain, services.dispatcher.finish, services.host.stop)
-    for end in (services.activity.close, services.tokens.close, services.colours.close, *ends, services.notifier.close):
+    written = (services.activity.close, services.tokens.close, services.colours.close, services.asked.close)
+    for end in (*written, *ends, services.notifier.close):
         stack.push_async_callback(end)
     stack.push_async_callback(_end_streams, services, upkeep)
 

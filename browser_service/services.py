@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from browser_service import configuration
 from browser_service.actions import handlers_of
+from browser_service.clients.asked import Asked
 from browser_service.clients.colours import Colours
 from browser_service.clients.downloads import Downloads
 from browser_service.clients.inbox import HumanInbox
@@ -57,6 +58,7 @@ from browser_service.spine.traced import Traced
 from browser_service.spine.undo import UndoStore
 from browser_service.store.activity import ActivityTable, Row
 from browser_service.store.artifacts import ArtifactLimits, Artifacts, Folders
+from browser_service.store.asked import AskedTable
 from browser_service.store.colours import ColourTable
 from browser_service.store.halts import HaltTable
 from browser_service.store.health import Storage
@@ -67,6 +69,7 @@ from browser_service.store.tokens import TokenTable
 from browser_service.store.uploads import UploadRoots
 from browser_service.wall.agents import Agents
 from browser_service.wall.pairing import Pairing
+from browser_service.wall.past import Past
 from browser_service.wall.pictures import Pictures
 from browser_service.wall.state import Wall
 from browser_service.wall.viewing import Viewing
@@ -162,7 +165,9 @@ class Services:
         self.artifacts = Artifacts(folders, self.journal, uploads, limits, self.secrets)
         self.activity = Activity(ActivityTable(self.journal), ThumbnailTable(self.journal), self.directory)
         self.colours = Colours(ColourTable(self.journal), self._there)
+        self.asked = Asked(AskedTable(self.journal))
         self.downloads = Downloads(self.journal)
+        self.past = Past(self.activity, self.asked, self.downloads, self.colours, self.directory)
         self.flows = FlowDesk(FlowFiles(settings.flows_dir), self.activity)
         self.revoked = Revocations(self.journal)
         self.tokens = Tokens(TokenTable(self.journal), self.secret, self.revoked)
@@ -177,7 +182,7 @@ class Services:
         address = lambda: self.people_url() or settings.local_url(port())  # noqa: E731 - one expression
         self.requests = HumanInbox(self.host, self.directory, self.secret, address)
         self.told = ToldPages()
-        self.viewing = Viewing(clock)
+        self.viewing = Viewing(self.secret, self.revoked, clock)
         self.pairing = Pairing(self.tokens, self.secret, self.revoked, clock)
         self.threads, self.halts, self.register = Threads(clock), Halts(clock), CallRegister()
         self.stops = Stops(HaltTable(self.journal), self.halts)
@@ -259,6 +264,7 @@ class Services:
         self.events.on_call_ended = self.ledger.ended_late
         self.events.on_retired = self.abandoned.notify_retired
         self.events.on_page = self.wall.note
+        self.events.on_request_over = self.asked.note
         self.clients.on_presence = self.wall.note_presence
         self.storage.on_replaced += [self.events.rewrite, self.lifecycle.write_down, self.revoked.write_down]
         self.storage.on_replaced += [self.colours.write_down, self.stops.write_down]

@@ -93,6 +93,17 @@ class NoticeGiven(Model):
     notice: Notice
 
 
+class RequestOver(Model):
+    """What an agent asked a person for is answered, or is asked no more. What the person said is not told."""
+
+    kind: Literal["request_over"] = "request_over"
+    seq: int = 0
+    request: HumanRequestState = Field(description="As it was.")
+    client_id: str = Field(description="Who asked first.")
+    state: str = Field(max_length=20, description="done, refused, expired, withdrawn or closed.")
+    by: str = Field(default="", max_length=100, description="The name of the person who answered.")
+
+
 class StateSaved(Model):
     """A session's logins changed."""
 
@@ -145,6 +156,7 @@ HostEvent = Annotated[
     | CallMoved
     | CallEnded
     | NoticeGiven
+    | RequestOver
     | StateSaved
     | SessionTold
     | Throttled

@@ -17,7 +17,7 @@ class ChosenFile(Model):
 class Stroke(Model):
     """One move of a person's hand, at a point in CSS pixels of the viewport; or a new size of the viewport."""
 
-    do: Literal["move", "down", "up", "wheel", "key", "text", "files", "choose", "login", "fit"]
+    do: Literal["move", "down", "up", "wheel", "key", "text", "find", "files", "drop", "choose", "login", "fit"]
     x: float = Field(default=0, ge=0, le=20_000)
     y: float = Field(default=0, ge=0, le=20_000)
     button: Literal["left", "middle", "right"] = "left"
@@ -28,10 +28,13 @@ class Stroke(Model):
     text: str = Field(
         default="", max_length=5_000, repr=False, description="Typed or pasted where the focus is; or a password."
     )
+    back: bool = Field(default=False, description="Of what is found: the one before.")
     username: str = Field(default="", max_length=5_000, repr=False, description="For a site that asks by HTTP.")
     of_phone: bool = Field(default=False, description="By its keyboard, whose Enter leads to the next field.")
     index: int | None = Field(default=None, ge=0, le=100_000, description="Of a list's option; none leaves it.")
-    files: list[ChosenFile] = Field(default=[], max_length=20, description="For what asks for files; none closes that.")
+    files: list[ChosenFile] = Field(
+        default=[], max_length=20, description="Dropped, or for what asks for some; none closes that."
+    )
 
 
 class Strokes(Model):

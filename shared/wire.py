@@ -61,7 +61,10 @@ WALL_FILES: Final = "/wall/static"
 WALL_GIVEN: Final = "/wall/files"
 WALL_LEAVE: Final = "/wall/leave"
 WALL_LINK: Final = "/wall/link"
+WALL_RENEW: Final = "/wall/renew"
 WALL_SOCKET: Final = "/wall/socket"
+WALL_WINDOW: Final = "/wall/window"
+"""Start of the paths of files and replays, which the wall opens in windows of their own."""
 
 # --- headers -----------------------------------------------------------------------------------------------------
 CALL_ID: Final = "X-Browse-Call"
@@ -145,6 +148,8 @@ TOKEN_LIMITS: Final = "limits"  # noqa: S105 - likewise
 TOKEN_NAME_PATTERN: Final = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,39}$"  # noqa: S105 - the form of a name
 PERSON_AUDIENCE: Final = f"{TOKEN_AUDIENCE}/person"
 """The audience of keys with which people answer requests."""
+VIEWER_AUDIENCE: Final = f"{TOKEN_AUDIENCE}/viewer"
+"""The audience of the cookies of people at the wall. They admit to nothing without their page's proof."""
 HOST_AUDIENCE: Final = f"{TOKEN_AUDIENCE}/host"
 """The audience of tokens with which hosts dial in. They admit to nothing else."""
 TOKEN_POOL: Final = "pool"  # noqa: S105 - the name of a claim

@@ -22,6 +22,7 @@ from shared.events import (
     PageClosed,
     PageOpened,
     PageRetired,
+    RequestOver,
     SessionTold,
     StateSaved,
     Throttled,
@@ -159,7 +160,7 @@ class Checks:
             case SessionTold():
                 allowed = all(self._is_page(page_id, event.session_id) for page_id in event.former)
                 allowed = allowed and self.allows_session(event.session_id)
-            case NoticeGiven() | Throttled():
+            case NoticeGiven() | RequestOver() | Throttled():
                 allowed = self.knows(event.client_id or "") and _is_small(event)
             case DownloadMoved():
                 allowed = self.knows(event.download.client_id) and _is_small(event)

@@ -46,8 +46,11 @@ class Downloads:
 
     def listed(self, client_id: str | None) -> list[Json]:
         """Return the client's downloads, newest first; None means the account's owner, who sees all."""
-        states = [each for each in self._known.values() if client_id in {None, each.client_id}]
-        return [each.shown() for each in reversed(states)]
+        return [each.shown() for each in self.of_all() if client_id in {None, each.client_id}]
+
+    def of_all(self) -> list[DownloadState]:
+        """Return everybody's downloads, the newest first."""
+        return [*reversed(self._known.values())]
 
     def urls_of(self, client_id: str) -> list[str]:
         """Return where the client's downloads came from."""

@@ -18,7 +18,7 @@ from browser_service.observability.visibility import MayKnow, PageDirectory, is_
 from browser_service.rules.bounded import Bounded
 from browser_service.security import redaction
 from browser_service.security.auth import Identity
-from browser_service.store.activity import ActivityTable, Row, RowFilter
+from browser_service.store.activity import ActivityTable, Chat, Row, RowFilter, UsedPage
 from browser_service.store.thumbnails import ThumbnailTable
 from shared.actions.base import Action
 from shared.actions.traits import Scope
@@ -258,6 +258,11 @@ class Activity:
             yield watcher
         finally:
             self._watchers.discard(watcher)
+
+    async def since(self, at: float) -> tuple[list[Chat], list[UsedPage]]:
+        """Return who acted since a time, and on which pages."""
+        await self.flush()
+        return await self._table.chats_since(at), await self._table.pages_since(at)
 
     async def clients(self) -> dict[str, set[str]]:
         """Return the labels of all clients on record, by their ids."""

@@ -16,7 +16,7 @@ from browser_service.rules.window import Clock
 from shared.actions.people import RequestHuman
 from shared.calls import ASKING, Call, CallState, Notice
 from shared.errors import HumanInControl, RateLimited, RequestNotFound, ValidationFailed, field_details
-from shared.events import CallMoved, HostEvent, NoticeGiven
+from shared.events import CallMoved, HostEvent, NoticeGiven, RequestOver
 from shared.next_calls import next_call
 from shared.pages import Answer, HoldKind, HumanRequestState
 
@@ -277,6 +277,9 @@ class HumanRequests:
             page.return_from_person()
             self.on_change(page)
         self._tell(request)
+        if request.asker_id is not None:
+            over = RequestOver(request=request.to_state(), client_id=request.asker_id, state=state, by=request.by[:100])
+            self.emit(over)
         for waiter in request.waiters:
             waiter.wake()
         for page in request.pages:

@@ -29,6 +29,7 @@ from shared.events import (
     PageMoved,
     PageOpened,
     PageRetired,
+    RequestOver,
     SessionTold,
     StateSaved,
     Throttled,
@@ -71,6 +72,7 @@ class HostEvents:
         )
         self.on_call_ended: Callable[[CallEnded], None] = lambda _: None
         self.on_retired: Callable[[PageRetired], None] = lambda _: None
+        self.on_request_over: Callable[[RequestOver], None] = lambda _: None
         self.on_page: Callable[[str], None] = lambda _: None
         """Called with the id of each page that was opened, changed or closed."""
 
@@ -125,12 +127,10 @@ class HostEvents:
                 self.told.page_closed(event.session_id, event.page_id)
                 self._unwritten[event.page_id] = None
                 self.on_page(event.page_id)
-            case PageRetired():
-                self.on_retired(event)
+            case PageRetired() | CallEnded() | RequestOver():
+                self._pass_on(event)
             case CallMoved():
                 self.clients.send(self._for_client(event))
-            case CallEnded():
-                self.on_call_ended(event)
             case NoticeGiven():
                 self._notify(event)
             case StateSaved() | SessionTold():
@@ -139,6 +139,14 @@ class HostEvents:
                 self.downloads.note(event.download)
             case Throttled():
                 self._pause(event)
+
+    def _pass_on(self, event: PageRetired | CallEnded | RequestOver) -> None:
+        if isinstance(event, PageRetired):
+            self.on_retired(event)
+        elif isinstance(event, CallEnded):
+            self.on_call_ended(event)
+        else:
+            self.on_request_over(event)
 
     def _keep(self, event: StateSaved | SessionTold) -> None:
         """Have logins written down; keep those of a session that ends with the service in memory, and all else that is

@@ -9,6 +9,7 @@ from browser_service.store.journal import Journal
 
 _MOST_ROWS = 50_000
 """About a month of busy agents, or 20 MB."""
+_MOST_LISTED = 200
 
 
 class Row(NamedTuple):
@@ -26,6 +27,27 @@ class Row(NamedTuple):
     call_id: str
     detail: str = "{}"
     """JSON with the call's arguments, URLs and requests."""
+
+
+class Chat(NamedTuple):
+    """A client and its acts within a time."""
+
+    client_id: str
+    label: str
+    acts: int
+    failed: int
+    first_at: float
+    last_at: float
+
+
+class UsedPage(NamedTuple):
+    """A page on which somebody acted, and who did so last."""
+
+    page_id: str
+    session_id: str
+    label: str
+    acts: int
+    last_at: float
 
 
 @dataclass(frozen=True)
@@ -103,12 +125,31 @@ class ActivityTable:
         sql = f"SELECT * FROM activity WHERE id IN ({','.join('?' * len(ids))})"  # noqa: S608 - question marks
         return [Row._make(row) for row in await self._journal.read(sql, *ids)]
 
+    async def chats_since(self, at: float) -> list[Chat]:
+        """Return who acted since a time, the latest first."""
+        sql = (
+            "SELECT client_id, label, count(*), sum(outcome != 'ok'), min(at), max(at) FROM activity WHERE at >= ?"
+            " GROUP BY client_id ORDER BY max(at) DESC LIMIT ?"
+        )
+        return [Chat._make(row) for row in await self._journal.read(sql, at, _MOST_LISTED)]
+
+    async def pages_since(self, at: float) -> list[UsedPage]:
+        """Return the pages on which somebody acted since a time, the latest first."""
+        sql = (
+            "SELECT page_id, session_id, label, count(*), max(at) FROM activity WHERE at >= ? AND page_id IS NOT NULL"
+            " GROUP BY page_id ORDER BY max(at) DESC LIMIT ?"
+        )
+        return [UsedPage._make(row) for row in await self._journal.read(sql, at, _MOST_LISTED)]
+
     async def forget(self, client_ids: Collection[str]) -> int:
-        """Delete these clients' rows and pictures, overwrite their bytes on disk, and return the number of rows."""
+        """Delete these clients' rows, pictures and requests to people, overwrite their bytes on disk, and return the
+        number of rows."""
 
         def delete(db: sqlite3.Connection) -> int:
             db.execute("PRAGMA secure_delete = ON")
-            db.executemany("DELETE FROM thumbnails WHERE client_id = ?", [(each,) for each in client_ids])
+            for table in ("thumbnails", "asked"):
+                sql = f"DELETE FROM {table} WHERE client_id = ?"  # noqa: S608 - a name of ours
+                db.executemany(sql, [(each,) for each in client_ids])
             return sum(db.execute("DELETE FROM activity WHERE client_id = ?", (each,)).rowcount for each in client_ids)
 
         count = await self._journal.transact(delete)
@@ -118,3 +159,4 @@ class ActivityTable:
     async def forget_before(self, at: float) -> None:
         await self._journal.write("DELETE FROM activity WHERE at < ?", at)
         await self._journal.write("DELETE FROM thumbnails WHERE at < ?", at)
+        await self._journal.write("DELETE FROM asked WHERE at < ?", at)

@@ -60,6 +60,12 @@ MIGRATIONS: Final[dict[str, tuple[str, ...]]] = {
             " lease_ms INTEGER NOT NULL)"
         ),
     ),
+    "m_asked": (
+        (
+            "CREATE TABLE asked (request_id TEXT PRIMARY KEY, at REAL NOT NULL, client_id TEXT NOT NULL,"
+            " facts TEXT NOT NULL)"
+        ),
+    ),
     "m_colours": ("CREATE TABLE colours (client_id TEXT PRIMARY KEY, label TEXT NOT NULL, colour TEXT NOT NULL)",),
     "m_halts": ("CREATE TABLE halts (client_id TEXT PRIMARY KEY, by TEXT NOT NULL, at REAL NOT NULL)",),
 }

@@ -71,10 +71,21 @@ async def enter(request: Request) -> Response:
 @router.post(wire.WALL_LEAVE)
 async def leave(request: Request) -> Response:
     """End this viewer's visit."""
-    _proven(request)
-    services(request).viewing.leave(request.cookies.get(cookie_name(request), ""))
+    viewing = services(request).viewing
+    await viewing.leave(_proven(request))
     reply = done(request, {})
     _set_cookie(reply, request, "", 0)
+    return reply
+
+
+@router.post(wire.WALL_RENEW)
+async def renew(request: Request) -> Response:
+    """Give the account's own person on this machine their full time from now on. Others need a new link."""
+    viewer, parts = _proven(request), services(request)
+    is_here = not parts.settings.behind_proxy and request.client is not None and is_loopback(request.client.host)
+    reply = done(request, {"leftS": round(parts.viewing.left_s(viewer))})
+    if is_here and not viewer.read_only:
+        _set_cookie(reply, request, parts.viewing.renewed(viewer), round(parts.viewing.left_s(viewer)))
     return reply
 
 

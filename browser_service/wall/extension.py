@@ -316,7 +316,8 @@ class _Extension:
         await self._do("stop", page)
 
     async def _do(self, what: Literal["stop", "give", "release"], page: PageState, to: str = "") -> None:
-        await Requests(self.parts, _PERSON, _PERSON).answer(Act(type="act", id=0, do=what, page_id=page.page_id, to=to))
+        act = Act(type="act", id=0, do=what, page_id=page.page_id, to=to)
+        await Requests(self.parts, _PERSON, _PERSON, self.viewer).answer(act)
 
     def _page(self, target: str) -> PageState | None:
         if target not in self._targets:

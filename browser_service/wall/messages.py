@@ -10,7 +10,7 @@ from shared.errors import InvalidRequest, first_fault
 from shared.frames import Frame, View
 from shared.model import Json, Model
 from shared.strokes import ChosenFile, Stroke
-from shared.wire import ANY_PAGE_ID_PATTERN
+from shared.wire import ANY_PAGE_ID_PATTERN, DEFAULT_SESSION
 
 _FRAME: Final = b"\x01"
 _MOST_TILES: Final = 100
@@ -99,6 +99,69 @@ class Login(Model):
     password: str = Field(max_length=4_096, repr=False)
 
 
+class Dropped(Model):
+    """Files that a person drops onto a page, at a point in CSS pixels of its viewport."""
+
+    type: Literal["drop"]
+    id: int
+    page_id: PageId
+    x: float = Field(ge=0, le=20_000)
+    y: float = Field(ge=0, le=20_000)
+    files: list[ChosenFile] = Field(min_length=1, max_length=20)
+
+
+class Go(Model):
+    """Where a page goes that a person has in hand."""
+
+    type: Literal["go"]
+    id: int
+    page_id: PageId
+    to: Literal["url", "back", "forward", "reload"]
+    url: str = Field(default="", max_length=8_000)
+
+
+class Find(Model):
+    """Words to find in a page that a person has in hand, from where the last were found."""
+
+    type: Literal["find"]
+    id: int
+    page_id: PageId
+    text: str = Field(min_length=1, max_length=200)
+    back: bool = False
+
+
+class Places(Model):
+    """A request for the sessions in which a page can be opened, and for where the pages of one have been."""
+
+    type: Literal["places"]
+    id: int
+    session_id: str = Field(default=DEFAULT_SESSION, max_length=48)
+
+
+class Open(Model):
+    """A request for a page of the person's own."""
+
+    type: Literal["open"]
+    id: int
+    session_id: str = Field(default=DEFAULT_SESSION, max_length=48)
+
+
+class Day(Model):
+    """A request for what happened within the past day."""
+
+    type: Literal["day"]
+    id: int
+
+
+class Show(Model):
+    """A request for the address of a file, or of the replay of a page or a chat, in a window of its own."""
+
+    type: Literal["show"]
+    id: int
+    what: Literal["file", "copy", "page", "chat"] = Field(description="A copy is a file to save.")
+    of: str = Field(min_length=1, max_length=128)
+
+
 class Save(Model):
     """A stretch of a page's timeline that becomes a flow; its ends are times of acts."""
 
@@ -178,7 +241,9 @@ class Input(Model):
 
 
 Talk = Tell | Halt | Point
-Request = Act | Reply | Listing | DialogAnswer | Files | Login | Save | Attach | Tabs | Share | Unshare | Talk
+OnPage = Act | DialogAnswer | Dropped | Files | Find | Go | Login | Save
+"""What is done to one page."""
+Request = OnPage | Reply | Listing | Places | Open | Day | Show | Attach | Tabs | Share | Unshare | Talk
 Message = Hello | Watch | Request | Input
 _MESSAGE: Final[TypeAdapter[Message]] = TypeAdapter(Annotated[Message, Field(discriminator="type")])
 

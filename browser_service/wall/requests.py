@@ -14,22 +14,31 @@ from browser_service.spine.call import FrontCall
 from browser_service.wall.messages import (
     Act,
     Attach,
+    Day,
     DialogAnswer,
+    Dropped,
     Files,
+    Find,
+    Go,
     Halt,
     Input,
     Listing,
     Login,
+    OnPage,
+    Open,
+    Places,
     Point,
     Reply,
     Request,
     Save,
     Share,
+    Show,
     Tabs,
     Talk,
     Tell,
     Unshare,
 )
+from browser_service.wall.places import go, open_page, places
 from browser_service.wall.talking import Talking
 from browser_service.wall.viewing import Viewer
 from shared import catalogue
@@ -41,7 +50,7 @@ from shared.limits import Limits
 from shared.model import Json
 from shared.pages import Answer
 from shared.strokes import Stroke, Strokes
-from shared.wire import nearest_valid_id
+from shared.wire import WALL_WINDOW, nearest_valid_id
 
 _TITLE: Final = 200
 _WHY: Final = "A person closed it at the wall."
@@ -65,6 +74,7 @@ class Requests:
     identity: Identity
     recorded: Identity
     """Whom the record names for what is done."""
+    viewer: Viewer
     _types: bool = False
     """Whether the record already says that the person types; reset when they press something."""
 
@@ -86,7 +96,7 @@ class Requests:
             case Tabs():
                 self.parts.requests.asking_for_tab(self.identity.request_id)
                 return
-            case Input() | Files() | Login() | DialogAnswer():
+            case Input() | Files() | Dropped() | Login() | DialogAnswer():
                 if not self.parts.wall.is_locked(message.page_id, self.identity):
                     return
         raise Forbidden("Your link is for one request and its page.", hint="The whole wall: browse-together show")
@@ -94,34 +104,54 @@ class Requests:
     async def answer(self, message: Request) -> Json:
         """Return the answer. Raises the error of its call."""
         match message:
-            case Listing() | Tabs() | Tell() | Halt() | Point():
+            case Listing() | Tabs() | Places() | Day() | Tell() | Halt() | Point():
                 return await self._told(message)
             case Reply():
                 text = await self._reply(message)
+            case Open():
+                text = await open_page(self.parts, self._run, message.session_id)
+            case Show():
+                text = f"{WALL_WINDOW}/{self.parts.viewing.ticket(self.viewer, message.what, message.of)}"
+            case Attach() | Share() | Unshare():
+                text = await self._share(message)
+            case _:
+                text = await self._on_page(message)
+        return {"type": "done", "id": message.id, "text": text}
+
+    async def _on_page(self, message: OnPage) -> str:
+        """Do something to one page, and return what is to be told of it."""
+        match message:
             case DialogAnswer():
                 text = await self._answer_dialog(message)
-            case Files():
+            case Files() | Dropped():
                 text = await self._give(message)
             case Login():
                 given = Stroke(do="login", username=message.username, text=message.password)
                 await self._hand(message.page_id, [given])
                 text = ""
+            case Go():
+                text = await go(self.parts, self._run, message)
+            case Find():
+                await self._hand(message.page_id, [Stroke(do="find", text=message.text, back=message.back)])
+                text = ""
             case Save():
                 body = message.model_dump(by_alias=True, include={"page_id", "name", "since", "until"})
                 text = str((await self._run({**body, "action": "save_flow"}))["observed"])
-            case Attach() | Share() | Unshare():
-                text = await self._share(message)
             case Act():
                 text = await self._act(message)
-        return {"type": "done", "id": message.id, "text": text}
+        return text
 
-    async def _told(self, message: Listing | Tabs | Talk) -> Json:
+    async def _told(self, message: Listing | Tabs | Places | Day | Talk) -> Json:
         """Return the answer to what asks for more than a line."""
         match message:
             case Listing():
                 return await self._listing(message)
             case Tabs():
                 return {"type": "tabs", "id": message.id, **await self._tabs()}
+            case Places():
+                return {"type": "places", "id": message.id, **places(self.parts, message.session_id)}
+            case Day():
+                return {"type": "day", "id": message.id, **await self.parts.past.day()}
             case _:
                 return {"id": message.id, **await self._talking.answer(message)}
 
@@ -165,10 +195,13 @@ class Requests:
         await self._run(body, self.recorded)
         return "The page has your answer."
 
-    async def _give(self, message: Files) -> str:
-        """Give a page the files that it asks for, then discard them."""
+    async def _give(self, message: Files | Dropped) -> str:
+        """Give a page the files that it asks for, or that are dropped onto it, then discard them."""
+        stroke = Stroke(do="files", files=message.files)
+        if isinstance(message, Dropped):
+            stroke = Stroke(do="drop", x=message.x, y=message.y, files=message.files)
         try:
-            batch_id = await self._hand(message.page_id, [Stroke(do="files", files=message.files)])
+            batch_id = await self._hand(message.page_id, [stroke])
         finally:
             for file in message.files:
                 await self.parts.artifacts.discard(file.artifact_id, self.recorded.client_id)

@@ -88,7 +88,8 @@ class Watcher:
 
     def __init__(self, websocket: WebSocket, parts: Services, viewer: Viewer, identity: Identity) -> None:
         self._websocket, self._parts, self._viewer, self._identity = websocket, parts, viewer, identity
-        self._requests = Requests(parts, identity, identity if identity.operator else identity_of(viewer))
+        recorded = identity if identity.operator else identity_of(viewer)
+        self._requests = Requests(parts, identity, recorded, viewer)
         self._channels: dict[str, Channel] = {}
         self._sent_pictures: dict[str, int] = {}
         self._fresh: dict[str, None] = {}
@@ -109,9 +110,10 @@ class Watcher:
             asyncio.ensure_future(each) for each in (self._receive(), self._send(), self._hand_in(), self._be_there())
         ]
         try:
-            left_s = self._parts.viewing.left_s(self._viewer)
+            done: set[asyncio.Task[None]] = set()
             with self._parts.wall.telling(self._changed.set):
-                done, _ = await asyncio.wait(work, timeout=left_s, return_when=asyncio.FIRST_COMPLETED)
+                while not done and (left_s := self._parts.viewing.left_s(self._viewer)) > 0:  # it may be renewed
+                    done, _ = await asyncio.wait(work, timeout=left_s, return_when=asyncio.FIRST_COMPLETED)
             if not done:
                 raise Unauthorized("Your time at the wall is over.", hint="browse-together show")
             for each in done:

@@ -13,6 +13,7 @@ from browser_service.security.redaction import safe_url
 from browser_service.security.urls import abridged, origin_of
 from browser_service.sessions.directory import Directory
 from browser_service.wall.agents import Agents
+from browser_service.wall.visited import Visited
 from shared.calls import ActivityRecord
 from shared.cuts import cut
 from shared.model import Json
@@ -71,6 +72,7 @@ class Wall:
     directory: Directory
     colours: Colours
     agents: Agents
+    visited: Visited = field(default_factory=Visited)
     version: int = 0
     """Grows with each change of a page."""
     _noted_at: dict[str, float] = field(default_factory=dict)
@@ -94,10 +96,11 @@ class Wall:
     def note(self, page_id: str) -> None:
         """Note that a page was opened, changed or closed."""
         self._note_change()
-        if self.directory.get(page_id) is None:
+        if (page := self.directory.get(page_id)) is None:
             self._noted_at.pop(page_id, None)
         else:
             self._noted_at[page_id] = time.time()
+            self.visited.note(page)
 
     def note_presence(self) -> None:
         """Note that a client came or left, that something was said, or that somebody was halted."""
@@ -168,6 +171,7 @@ class Wall:
             "group": "parked" if page.parked else "people" if page.of_person else "agents",
             "owner": owner,
             "leftBy": page.left_by,
+            "opener": page.opener_id,
             "revision": page.revision,
             "private": page.access == "private",
             **({"host": host} if (host := self.directory.sessions.host_of(page.session_id)) else {}),

@@ -6,14 +6,18 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Protocol
+
+import jwt
 
 from browser_service.rules.bounded import Bounded
 from browser_service.rules.window import Clock
 from shared.errors import Forbidden, RateLimited, Unauthorized
+from shared.wire import TOKEN_ALGORITHM, VIEWER_AUDIENCE
 
 LINK_LIVES_S: Final = 60.0
 VIEWER_LIVES_S: Final = 8 * 3_600.0
+TICKET_LIVES_S: Final = 3_600.0
 MOST_SOCKETS: Final = 100
 MOST_SOCKETS_EACH: Final = 10
 MOST_A_SECOND: Final = 200
@@ -36,6 +40,7 @@ class Viewer:
     name: str
     read_only: bool
     expires_at: float
+    viewer_id: str = ""
     proof: str = field(default="", repr=False)
     """Digest of what the wall's own page sends besides the cookie."""
     left: bool = False
@@ -54,6 +59,15 @@ class _Link:
     used: bool = False
 
 
+class Revoked(Protocol):
+    """Who is let in no more, also by later runs of the service."""
+
+    def holds(self, token_id: str, /) -> bool: ...
+
+    async def token(self, token_id: str, at: float, /) -> None:
+        """Revoke a token by its id."""
+
+
 class Entry(NamedTuple):
     """What a viewer gets for a link."""
 
@@ -63,12 +77,11 @@ class Entry(NamedTuple):
 
 
 class Viewing:
-    """The viewers. Codes, cookies and proofs are kept only as digests and in memory, so they end with the service."""
+    """The viewers. Codes of links are kept as digests and in memory, so they end with the service. A cookie is signed
+    with the account's secret, so a service that starts anew knows its viewers."""
 
-    def __init__(self, clock: Clock = time.monotonic) -> None:
-        self._incarnation = secrets.token_hex(4)
-        """Start of each cookie, which shows whether it is from an earlier run of the service."""
-        self._clock = clock
+    def __init__(self, secret: str, revoked: Revoked, clock: Clock = time.monotonic) -> None:
+        self._secret, self._revoked, self._clock = secret, revoked, clock
         self._links = Bounded[str, _Link](_MOST_LINKS, ttl_s=_LINKS_TOLD_FOR_S, clock=clock)
         self._viewers = Bounded[str, Viewer](_MOST_VIEWERS, ttl_s=VIEWER_LIVES_S, clock=clock)
         self._guests = Bounded[str, Viewer](_MOST_VIEWERS, ttl_s=VIEWER_LIVES_S, clock=clock)
@@ -91,10 +104,23 @@ class Viewing:
         if now > link.works_until:
             raise _refused(f"This link came too late: it worked for {LINK_LIVES_S:.0f} s.")
         link.used = True
-        cookie, proof = f"{self._incarnation}.{secrets.token_urlsafe(24)}", secrets.token_urlsafe(24)
-        link.viewer.proof, link.viewer.expires_at = _digest(proof), now + VIEWER_LIVES_S
-        self._viewers[_digest(cookie)] = link.viewer
-        return Entry(link.viewer, cookie, proof)
+        viewer, proof = link.viewer, secrets.token_urlsafe(24)
+        viewer.viewer_id, viewer.proof = f"viewer-{secrets.token_urlsafe(12)}", _digest(proof)
+        return Entry(viewer, self.renewed(viewer), proof)
+
+    def renewed(self, viewer: Viewer) -> str:
+        """Return a viewer's cookie, for the full time from now on."""
+        viewer.expires_at = self._clock() + VIEWER_LIVES_S
+        self._viewers[viewer.viewer_id] = viewer
+        claims = {
+            "aud": VIEWER_AUDIENCE,
+            "sub": viewer.viewer_id,
+            "exp": time.time() + VIEWER_LIVES_S,
+            "name": viewer.name,
+            "readOnly": viewer.read_only,
+            "proof": viewer.proof,
+        }
+        return jwt.encode(claims, self._secret, TOKEN_ALGORITHM)
 
     def guest(self, request_id: str, name: str) -> Viewer:
         """Return the viewer who came by the link of a request, with its key in place of a cookie."""
@@ -107,11 +133,30 @@ class Viewing:
         """Return the viewer with this cookie. Raises Unauthorized, which says why there is none."""
         if not cookie:
             raise _refused("You are not signed in to the wall.")
-        if cookie.partition(".")[0] != self._incarnation:
-            raise _refused("The service has started anew since you came in.")
-        viewer = self._viewers.get(_digest(cookie))
-        if viewer is None or viewer.left or self.left_s(viewer) <= 0:
+        viewer = self._signed_in(cookie)
+        if viewer.left or self._revoked.holds(viewer.viewer_id) or self.left_s(viewer) <= 0:
             raise _refused("Your time at the wall is over.")
+        return viewer
+
+    def _signed_in(self, cookie: str) -> Viewer:
+        """Return the viewer whom a cookie proves, maybe to an earlier run of the service. Raises Unauthorized."""
+        try:
+            claims = jwt.decode(
+                cookie,
+                self._secret,
+                algorithms=[TOKEN_ALGORITHM],
+                audience=VIEWER_AUDIENCE,
+                options={"require": ["sub", "aud", "exp"]},
+            )
+        except jwt.ExpiredSignatureError:
+            raise _refused("Your time at the wall is over.") from None
+        except jwt.InvalidTokenError:
+            raise _refused("You are not signed in to the wall of this service.") from None
+        viewer_id = str(claims["sub"])
+        if (viewer := self._viewers.get(viewer_id)) is None:
+            left_s = float(claims["exp"]) - time.time()
+            facts = (str(claims["name"]), claims["readOnly"] is True, self._clock() + left_s)
+            viewer = self._viewers[viewer_id] = Viewer(*facts, viewer_id=viewer_id, proof=str(claims["proof"]))
         return viewer
 
     def check_proof(self, viewer: Viewer, proof: str) -> None:
@@ -129,10 +174,30 @@ class Viewing:
         """Return for how many more seconds a viewer may look."""
         return viewer.expires_at - self._clock()
 
-    def leave(self, cookie: str) -> None:
-        """End a viewer's visit at once."""
-        if viewer := self._viewers.pop(_digest(cookie), None):
-            viewer.left = True
+    async def leave(self, viewer: Viewer) -> None:
+        """End a viewer's visit at once, and for later runs of the service too."""
+        viewer.left = True
+        await self._revoked.token(viewer.viewer_id, time.time())
+
+    def ticket(self, viewer: Viewer, what: str, of: str) -> str:
+        """Return what opens a file or a replay in a window of its own, for this viewer alone and for a while."""
+        claims = {"aud": f"{VIEWER_AUDIENCE}/window", "sub": viewer.viewer_id, "exp": time.time() + TICKET_LIVES_S}
+        return jwt.encode({**claims, "what": what, "of": of}, self._secret, TOKEN_ALGORITHM)
+
+    def opened(self, viewer: Viewer, ticket: str) -> tuple[str, str]:
+        """Return what a ticket of this viewer opens. Raises Unauthorized."""
+        try:
+            claims = jwt.decode(
+                ticket,
+                self._secret,
+                algorithms=[TOKEN_ALGORITHM],
+                audience=f"{VIEWER_AUDIENCE}/window",
+                subject=viewer.viewer_id,
+                options={"require": ["sub", "aud", "exp"]},
+            )
+        except jwt.InvalidTokenError:
+            raise Unauthorized("This window is older than an hour.", hint="Open it from the wall again.") from None
+        return str(claims["what"]), str(claims["of"])
 
     @contextmanager
     def watching(self, viewer: Viewer) -> Iterator[None]:

@@ -1,12 +1,14 @@
 """Replays a person's mouse and keyboard on a page that they took over. No call observes it, and no reply reports it."""
 
 import asyncio
+from pathlib import Path
 from typing import Final
 
 from playwright.async_api import Error as PlaywrightError
-from playwright.async_api import FileChooser
+from playwright.async_api import FileChooser, Page
 
 from browser_service.host.pages.current_tab import CurrentTab
+from browser_service.host.pages.drops import drop, find
 from browser_service.host.pages.recovery import Recovery
 from browser_service.host.pages.uploads import written
 from browser_service.host.seam import ArtifactPort
@@ -26,6 +28,7 @@ _WITHIN_S: Final = 3.0
 _FILES_WITHIN_S: Final = 30.0
 _OPENS_WITHIN_S: Final = 40.0
 _BATCHES: Final = 200
+_SLOW: Final = frozenset({"files", "drop", "login"})
 _PRESSES: Final = frozenset({"down", "up", "key", "text"})
 _CHOOSER_WITHIN_S: Final = 3.0
 """A file chooser within this time was opened by the hand, a later one by somebody at the window itself."""
@@ -67,11 +70,13 @@ class Hand:
         tab = self._check()
         if any(stroke.do in _PRESSES for stroke in strokes.made):
             self._hear_choosers(tab)
-        within_s = _FILES_WITHIN_S if any(stroke.do in {"files", "login"} for stroke in strokes.made) else _WITHIN_S
+        within_s = _FILES_WITHIN_S if any(stroke.do in _SLOW for stroke in strokes.made) else _WITHIN_S
         try:
             async with asyncio.timeout(within_s), self._turn:
                 for stroke in strokes.made:
-                    if stroke.do == "files":
+                    if stroke.do == "drop":
+                        await drop(tab.page, stroke, await self._written(tab.page, stroke.files, artifacts))
+                    elif stroke.do == "files":
                         await self._choose(stroke.files, artifacts)
                     else:
                         await self._do(tab, stroke)
@@ -145,14 +150,19 @@ class Hand:
             return
         if chooser is None:
             raise ValidationFailed("The page asks for no files now.", hint="Press its button for them again.")
+        chosen = files if chooser.is_multiple() else files[:1]
+        await chooser.set_files(await self._written(chooser.page, chosen, artifacts))
+
+    async def _written(self, page: Page, files: list[ChosenFile], artifacts: ArtifactPort) -> list[Path]:
+        """Write files where the browser reads them. Raises ValidationFailed if they are too large together."""
         given, size = list[tuple[str, bytes]](), 0
-        for file in files if chooser.is_multiple() else files[:1]:
+        for file in files:
             data, _ = await artifacts.data(file.artifact_id, None)
             given.append((file.name.replace("\\", "/").rpartition("/")[2], data))
             size += len(data)
         if size > FILE_BYTES:
             raise ValidationFailed(f"The files have more than {FILE_BYTES:,} bytes together.", hint="Choose fewer.")
-        await chooser.set_files(await asyncio.to_thread(written, chooser.page, given))
+        return await asyncio.to_thread(written, page, given)
 
     async def _do(self, tab: Tab, stroke: Stroke) -> None:
         tab.acted_on = True
@@ -164,9 +174,9 @@ class Hand:
             if not (stroke.of_phone and stroke.key == "Enter" and await lead_on(tab.page, only_idle=False)):
                 await tab.page.keyboard.press(stroke.key)
         elif stroke.do == "text":
-            if stroke.of_phone:
-                await lead_on(tab.page, only_idle=True)
-            await self._type(tab, stroke.text)
+            await self._type(tab, stroke)
+        elif stroke.do == "find":
+            await find(tab.page, stroke)
         elif stroke.do == "choose":
             await self._list.choose(stroke.index)
         elif stroke.do == "login":
@@ -181,9 +191,12 @@ class Hand:
         async with self._sign_ins.trying(challenge.origin, given, self._record):
             await tab.page.goto(challenge.url, wait_until="commit")
 
-    async def _type(self, tab: Tab, text: str) -> None:
+    async def _type(self, tab: Tab, stroke: Stroke) -> None:
         """Type a single ASCII character as a key press, so that the page's scripts get its events; insert any other
         text as a whole."""
+        text = stroke.text
+        if stroke.of_phone:
+            await lead_on(tab.page, only_idle=True)
         if len(text) == 1 and text.isascii() and text.isprintable():
             await tab.page.keyboard.press(text)
         else:

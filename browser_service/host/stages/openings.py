@@ -52,7 +52,8 @@ class Openings:
             entry = self.registry.reopen(session, call)
         else:
             tab = run.action.asks_person is not None
-            state = PageState(page_id=call.page_id or "", session_id=session.session_id, of_person=tab)
+            of_person = tab or call.by_person
+            state = PageState(page_id=call.page_id or "", session_id=session.session_id, of_person=of_person)
             entry = self.registry.add(state, session)
             entry.record.awaits_tab = tab
             entry.record.ownership.take(call, run.action.addressed.agent)

@@ -25,6 +25,7 @@ _LOOKS: Final = Path(browser_service.__file__).parent / "wall" / "static" / "bas
 _ACTS: Final = Path(shared.__file__).with_name("acts.js")
 _AT_ONCE: Final = timedelta(seconds=0.5)
 """An act that begins this soon after another one on its page shares that page's next picture."""
+_WITH_ROOM: Final = "browse-together replay --max-mb gives them room"
 _PART: Final = re.compile(r"\{\{(\w+)\}\}")
 
 
@@ -67,9 +68,9 @@ class Replay:
         """Return what part of the time span is missing from the page."""
         texts = [] if self._of_owner else ["Pictures are for the account's owner, and not for a token that was given."]
         if self._no_pictures_before:
-            texts.append(f"Pictures until {self._no_pictures_before} are left out: browse-together replay --max-mb gives them room.")
+            texts.append(f"Pictures until {self._no_pictures_before} are left out: {_WITH_ROOM}.")
         if self._without_room:
-            texts.append(f"{self._without_room} older acts are left out: browse-together replay --max-mb gives them room.")
+            texts.append(f"{self._without_room} older acts are left out: {_WITH_ROOM}.")
         if self._more:
             texts.append("Older acts that match are left out: browse-together replay --limit gives them room.")
         return texts

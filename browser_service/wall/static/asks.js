@@ -1,11 +1,9 @@
 // Shows what a page waits for: the answer to a dialog, or files, a choice or a login of the person who has it in hand.
 
 import { el, say, write } from "./dom.js";
-import { send } from "./entry.js";
+import { MOST_MB, sent } from "./files.js";
 import { host, owner } from "./words.js";
 
-const MOST_MB = 50;
-const MOST_FILES = 20;
 const BUTTONS = {
   alert: [["OK", true]],
   confirm: [["OK", true], ["Cancel", false]],
@@ -113,16 +111,7 @@ export class Asks {
   }
 
   async #send(files) {
-    const size = files.reduce((sum, file) => sum + file.size, 0);
-    if (size > MOST_MB * 1e6 || files.length > MOST_FILES) return this.tell(`At most ${MOST_FILES} files, and ${MOST_MB} MB together: these are ${files.length}, with ${Math.ceil(size / 1e6)} MB.`, true);
-    await this.#do(async () => {
-      const given = [];
-      for (const file of files) {
-        write(this.element.querySelector(".message"), `${file.name} is on its way …`);
-        given.push({ artifactId: (await send(file)).artifactId, name: file.name });
-      }
-      return this.socket.files(this.id, given);
-    });
+    await this.#do(async () => this.socket.files(this.id, await sent(files, (text) => write(this.element.querySelector(".message"), text))));
   }
 
   async #do(ask) {

@@ -35,6 +35,9 @@ export async function enter(code) {
 /** Calls back once another window of this browser gets in: so does this one then. */
 export const onEntry = (back) => addEventListener("storage", ({ key, newValue }) => key === KEY && newValue && back());
 
+/** Has who is in stay in for the full time from now on, where the service allows it. */
+export const renew = () => post("/wall/renew", {});
+
 export async function leave() {
   try {
     await post("/wall/leave", {});

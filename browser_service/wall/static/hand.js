@@ -1,6 +1,7 @@
 // Is the person's hand on a page that they have taken: mouse, finger, wheel, keys, paste, and what an input method writes.
 
 import { el } from "./dom.js";
+import { takeDrops } from "./files.js";
 
 const FLUSH_MS = 30;
 const TAP_PX = 9;
@@ -19,8 +20,9 @@ export class Hand {
   #touch = null;
   #last = { at: 0, x: 0, y: 0, count: 0 };
 
-  /** `picture` is drawn under it, `send` takes what was made, `leave` is where the focus goes by Shift+Esc. */
-  constructor(picture, send, leave, tell) {
+  /** `picture` is drawn under it, `send` takes what was made, `leave` is where the focus goes by Shift+Esc, and `give` takes
+   * files that were dropped, and where. */
+  constructor(picture, send, leave, tell, give) {
     Object.assign(this, { picture, send, leave, tell });
     this.element = el("textarea", {
       className: "hand", hidden: true, spellcheck: false, autocapitalize: "off", autocomplete: "off", enterKeyHint: "next",
@@ -31,6 +33,7 @@ export class Hand {
       oncompositionend: (event) => this.#composed(event), onpaste: (event) => this.#paste(event),
       oncontextmenu: (event) => event.preventDefault(),
     });
+    takeDrops(this.element, (event) => this.#at(event), give, tell);
     this.element.addEventListener("wheel", (event) => this.#wheel(event), { passive: false });
   }
 

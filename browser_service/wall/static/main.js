@@ -1,7 +1,9 @@
 // Begins: gets in by the link, if there is one, and shows the door, the wall or one page.
 
+import { NewPage } from "./address.js";
+import { DayView } from "./day.js";
 import { el, icon, say, write } from "./dom.js";
-import { arrival, enter, forgetRequest, leave, onEntry, ticket } from "./entry.js";
+import { arrival, enter, forgetRequest, leave, onEntry, renew, ticket } from "./entry.js";
 import { farewell, gate, waiting } from "./gate.js";
 import { Grid } from "./grid.js";
 import { PageView } from "./page.js";
@@ -15,14 +17,18 @@ const model = { viewer: { name: "", readOnly: true }, pages: new Map(), requests
 const filter = { text: "", session: "", who: "" };
 const visited = new Set();
 const SEARCH = "M9 15A6 6 0 1 0 9 3a6 6 0 0 0 0 12zM13.5 13.5 17 17";
+const CLOCK = "M10 17a7 7 0 1 0 0-14 7 7 0 0 0 0 14zM10 6v4l3 2";
 const SLIDERS = "M3 6h7M14 6h3M3 14h3M10 14h7M12 4v4M8 12v4";
 const KEYS = [
   [["/"], "Find a page"], [["Tab"], "Go to the next thing"], [["←", "→", "↑", "↓"], "From a page to the one beside it"], [["Enter"], "Open the page"], [["Esc"], "Back to the wall"],
   [[","], "Settings"], [["?"], "These keys"], [["Shift", "Esc"], "With a page in your hands: back to its buttons"],
 ];
+const RENEWED_EVERY_MS = 3_600_000;
 const OVER = "It is over: nobody is asked any more.";
 let socket, grid, view, bar, threads;
 let refusal = "";
+let version = "";
+let isLed = false; // to a page that takes the keys of the one before
 
 async function begin() {
   const { code } = arrival();
@@ -58,13 +64,29 @@ function status(name) {
 }
 
 function message(what) {
-  if (what.type === "viewer") model.viewer = what;
+  if (what.type === "viewer") greet(what);
   else if (what.type === "state" || what.type === "patch") apply(what);
   else view?.message(what);
   if (what.type === "refused" && !what.id) tell(`${what.reason} ${what.hint}`, true);
 }
 
+function greet(viewer) {
+  if (version && version !== viewer.version) return location.reload(); // the service is another by now, and so is its page
+  version = viewer.version;
+  model.viewer = viewer;
+  if (!viewer.request) stay();
+}
+
+/** Stays signed in while the wall is in use, also over restarts of the service. */
+let staying = 0;
+function stay() {
+  clearTimeout(staying);
+  staying = setTimeout(stay, RENEWED_EVERY_MS);
+  renew().catch(() => {}); // the connection is lost, which is told elsewhere
+}
+
 function apply({ type, pages = {}, requests, agents, threads: lines = {}, halt = model.halt }) {
+  const known = new Set(model.pages.keys());
   if (type === "state") {
     model.pages.clear();
     model.threads.clear();
@@ -77,6 +99,8 @@ function apply({ type, pages = {}, requests, agents, threads: lines = {}, halt =
   if (model.viewer.request && !stays(pages)) return;
   if (!bar) open();
   draw();
+  const next = !model.viewer.request && type === "patch" ? view?.leadsTo(known) : null;
+  if (next) lead(next);
 }
 
 /** Keeps who came for one request with its pages: the one that opened last is in front. Returns false once it is over. */
@@ -110,6 +134,12 @@ function draw() {
   view?.update();
   document.title = model.requests.length ? `(${model.requests.length}) browse-together` : "browse-together";
   watch();
+}
+
+function lead(id) {
+  tell(model.pages.get(view.id) ? `${view.id} opened this window. Once it is closed, you are led back.` : `${view.id} is closed. This is the page that opened it.`);
+  isLed = true;
+  location.replace(`#/page/${encodeURIComponent(id)}`);
 }
 
 function frame(head, blob) {
@@ -146,12 +176,14 @@ function makeBar() {
   const name = el("span", { className: "name cut" });
   const find = el("button", { type: "button", className: "icon plain find", "aria-label": "Find", "aria-expanded": "false", onclick: () => look(find.getAttribute("aria-expanded") === "false") }, icon(SEARCH));
   const chosen = el("button", { type: "button", className: "icon plain", "aria-label": "Settings", title: "Settings (,)", onclick: () => openSettings(tell) }, icon(SLIDERS));
+  const past = el("a", { className: "button plain", href: "#/day", title: "What happened within the past day" }, icon(CLOCK), el("span", { className: "word" }, "Past day"));
+  const ways = el("nav", { className: "ways-on", "aria-label": "More" }, new NewPage(socket, tell).button, past);
   const goes = el("button", { type: "button", className: "plain", onclick: () => leave().catch(() => {}).then(() => location.reload()) }, "Leave");
   const element = el("header", { className: "bar" },
     el("a", { className: "brand", href: "#/" }, el("img", { src: "/wall/static/mark.svg", alt: "" }), el("span", {}, "browse-together")),
     el("p", { className: "link" }, el("span", { role: "status" }, state), here),
     el("div", { className: "filters", role: "search" }, search, session.element, who.element),
-    el("div", { className: "me" }, name, find, chosen, goes));
+    el("div", { className: "me" }, ways, name, find, chosen, goes));
   /** On a phone, shows what finds a page, or hides it. */
   function look(isOpen) {
     element.classList.toggle("finding", isOpen);
@@ -169,6 +201,7 @@ function makeBar() {
       const names = present(model.agents);
       write(here, names.length ? `· ${names.length} here` : "");
       here.title = names.join(", ");
+      ways.hidden = model.viewer.readOnly || Boolean(model.viewer.request);
       write(name, model.viewer.readOnly ? "Looking on" : model.viewer.name);
     },
   };
@@ -193,7 +226,9 @@ function chooser(label, all, key) {
 function route() {
   const [, kind, id] = location.hash.split("/");
   view?.leave();
-  view = kind === "page" && id ? new PageView(decodeURIComponent(id), model, socket, tell, threads) : null;
+  view = kind === "page" && id ? new PageView(decodeURIComponent(id), model, socket, tell, threads) : kind === "day" ? new DayView(socket, tell) : null;
+  if (isLed) view.hand.takeKeys();
+  isLed = false;
   app.classList.toggle("single", Boolean(view));
   bar.place.replaceChildren(view ? view.element : grid.element);
   bar.place.firstElementChild.focus({ preventScroll: true });

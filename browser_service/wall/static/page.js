@@ -1,18 +1,16 @@
 // Shows one page: large, with what was done there, what its scripts said, and the buttons of the person.
 
+import { Address } from "./address.js";
 import { Asks } from "./asks.js";
 import { el, paint, say, write } from "./dom.js";
 import { Hand } from "./hand.js";
+import { Panel } from "./panel.js";
 import { Picture } from "./picture.js";
 import { Point } from "./point.js";
 import { question } from "./question.js";
 import { Picker } from "./tabs.js";
-import { askForFlow } from "./flow.js";
-import { Timeline, path } from "./timeline.js";
-import { HOLDS, host, owner, standing, time } from "./words.js";
+import { HOLDS, owner, standing } from "./words.js";
 
-const LISTED_EVERY_MS = 1500;
-const MOST_ROWS = 300;
 const SHOWN = new Set(["stop", "take"]); // above the picture stands what they did
 
 export class PageView {
@@ -23,32 +21,28 @@ export class PageView {
   #hold = el("div", { className: "holds", hidden: true });
   #line = el("ol", { className: "line", hidden: true });
   #buttons = {};
-  #rows = { console: el("ol", { className: "rows" }), network: el("ol", { className: "rows" }) };
-  #tab = "timeline";
-  #timer = 0;
   #isAsked = false;
 
   constructor(id, model, socket, tell, threads) {
-    Object.assign(this, { id, model, socket, tell, threads });
+    Object.assign(this, { id, model, socket, tell, threads, place: location.hash });
     this.picture = new Picture(id);
-    this.hand = new Hand(this.picture, (made) => socket.input(id, made), () => this.#leaveHand(), tell);
+    this.hand = new Hand(this.picture, (made) => socket.input(id, made), () => this.#leaveHand(), tell, (files, where) => this.#give(files, where));
+    this.address = new Address(id, socket, tell, () => this.hand.element.focus());
     this.picture.paper.append(this.hand.element);
     this.point = new Point(id, this.picture, socket, tell, () => this.#buttons.point.focus());
     this.picture.paper.append(this.point.element);
     this.asks = new Asks(id, socket, tell, () => this.hand.element.focus(), (index) => this.hand.choose(index));
-    this.timeline = new Timeline((ids) => socket.list("pictures", id, ids));
-    this.#rows.timeline = this.timeline.element;
-    document.body.append(this.timeline.large);
     this.#dialog();
+    this.panel = new Panel(id, model, socket, tell, this.question);
     this.element = el("main", { className: "page", tabIndex: -1 },
       el("header", { className: "head" },
         el("a", { className: "button plain back", href: "#/", "aria-label": "Back to the wall" }, "←"),
         el("div", { className: "names" }, this.#title,
           el("div", { className: "under" }, el("p", { className: "whose" }, this.#owner, this.#facts), this.#url)),
-        this.#toolbar()),
+        this.#toolbar(), this.address.element),
       el("div", { className: "stage" },
         this.#hold, this.asks.element, this.point.panel, this.picture.element, this.#line),
-      this.#panel());
+      this.panel.element);
     this.update();
   }
 
@@ -60,6 +54,7 @@ export class PageView {
       write(this.#url, "");
       this.picture.state("closed");
       this.hand.enable(false);
+      this.address.update(null, false);
       this.asks.update({}, {}, false, false);
       return;
     }
@@ -75,6 +70,7 @@ export class PageView {
     this.#hold.hidden = !kind && !page.held;
     this.#hold.dataset.kind = kind ?? "held";
     this.#holds(page);
+    this.address.update(page, this.#isInHand() && !this.model.viewer.request && !page.locked);
     const inHand = kind === "taken" || kind === "stopped";
     this.#reach();
     const { stop, take, give, release, point, write: writes } = this.#buttons;
@@ -91,7 +87,7 @@ export class PageView {
     if (point.disabled) this.point.end();
     writes.disabled ||= !this.#agent();
     this.asks.update(this.picture.head ?? {}, page, mayAct, this.#isInHand());
-    if (page.locked) this.#sayEmpty("timeline", "Only its person sees what was done here.");
+    if (page.locked) this.panel.lock();
   }
 
   #hasSessions() {
@@ -105,6 +101,21 @@ export class PageView {
   #isInHand() {
     const kind = this.model.pages.get(this.id)?.person?.kind;
     return Boolean(kind) && kind !== "stopped" && kind !== "tab" && !this.model.viewer.readOnly;
+  }
+
+  /** Returns the page to show in place of this one: a popup of the page that one has in hand, or its opener once it is closed. */
+  leadsTo(known) {
+    const { pages } = this.model;
+    const page = pages.get(this.id);
+    if (!page) return this.wasInHand && pages.has(this.opener) ? this.opener : null;
+    [this.opener, this.wasInHand] = [page.opener, this.#isInHand()];
+    const isPopup = ({ id, opener, person }) => opener === this.id && !known.has(id) && person?.requestId === page.person.requestId;
+    return this.wasInHand ? [...pages.values()].find(isPopup)?.id : null;
+  }
+
+  /** Gives files to the page that asks for some, or drops them where they were dropped. */
+  #give(files, where) {
+    return this.picture.head.chooser ? this.socket.files(this.id, files) : this.socket.ask("drop", { pageId: this.id, files, ...where });
   }
 
   /** Says in whose hands the page is, and what is to be done about it. */
@@ -153,20 +164,12 @@ export class PageView {
   }
 
   message(message) {
-    if (message.pageId !== this.id) return;
-    if (message.type === "timeline") {
-      this.timeline.take(message);
-      this.#sayEmpty("timeline", "Nothing was done here yet. What only reads is not written down.");
-    }
-    if (message.type === "pictures") this.timeline.show(message.pictures);
-    if (message.type === "console") this.#list("console", message.rows, said, "Its scripts have said nothing.");
-    if (message.type === "network") this.#list("network", message.rows, requested, "It has requested nothing.");
+    if (message.pageId === this.id) this.panel.message(message);
   }
 
   leave() {
-    clearInterval(this.#timer);
     this.point.leave = () => {};
-    this.timeline.leave();
+    this.panel.leave();
     this.picker?.leave();
     this.question.remove();
   }
@@ -212,7 +215,7 @@ export class PageView {
     try {
       const said = await this.socket.act(name, this.id, more);
       (SHOWN.has(name) ? say : this.tell)(said);
-      if (name === "close") location.hash = "#/";
+      if (name === "close" && location.hash === this.place) location.hash = "#/";
       if (name === "take") this.hand.takeKeys();
     } catch (error) {
       this.tell(error.message, true);
@@ -240,78 +243,4 @@ export class PageView {
         !choices && el("button", { type: "button", className: "danger", onclick: () => done({}, "close") }, "Close it")));
     this.question.showModal();
   }
-
-  // --- lists --------------------------------------------------------------------------------------------------------
-
-  #panel() {
-    const names = { timeline: "Timeline", console: "Console", network: "Network" };
-    const tabs = Object.entries(names).map(([name, text]) => el("button", {
-      type: "button", role: "tab", id: `tab-${name}`, "aria-controls": `panel-${name}`, onclick: () => this.#open(name),
-      onkeydown: (event) => {
-        const order = Object.keys(names);
-        const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-        if (!step) return;
-        const next = order[(order.indexOf(name) + step + order.length) % order.length];
-        this.#open(next);
-        document.getElementById(`tab-${next}`).focus();
-      },
-    }, text));
-    this.tabs = tabs;
-    this.panels = Object.keys(names).map((name) => el("div", { role: "tabpanel", id: `panel-${name}`, "aria-labelledby": `tab-${name}`, tabIndex: 0 }, this.#rows[name]));
-    const save = el("button", { type: "button", className: "plain small", onclick: () => this.#save() }, "Save as a flow…");
-    this.panels[0].append(...(this.model.viewer.readOnly ? [] : [save]));
-    const panel = el("section", { className: "panel", "aria-label": "What happened" },
-      el("div", { className: "tabs", role: "tablist" }, tabs), this.panels);
-    this.#open("timeline");
-    return panel;
-  }
-
-  #save() {
-    const acts = this.timeline.acts;
-    if (!acts.length) return this.tell("Nothing was done here yet.", true);
-    askForFlow(this.question, acts, async (...given) => {
-      try {
-        this.tell(await this.socket.save(this.id, ...given));
-      } catch (error) {
-        this.tell(error.message, true);
-      }
-    });
-  }
-
-  #open(name) {
-    this.#tab = name;
-    for (const tab of this.tabs) {
-      const chosen = tab.id === `tab-${name}`;
-      tab.setAttribute("aria-selected", String(chosen));
-      tab.tabIndex = chosen ? 0 : -1;
-    }
-    for (const panel of this.panels ?? []) panel.hidden = panel.id !== `panel-${name}`;
-    clearInterval(this.#timer);
-    if (name === "timeline") return;
-    const ask = () => !document.hidden && !this.model.pages.get(this.id)?.locked && this.socket.list(name, this.id);
-    ask();
-    this.#timer = setInterval(ask, LISTED_EVERY_MS);
-  }
-
-  #list(name, rows, make, empty) {
-    const list = Array.isArray(rows) ? rows : [];
-    const text = JSON.stringify(list);
-    if (text === this[`last-${name}`]) return;
-    this[`last-${name}`] = text;
-    this.#rows[name].replaceChildren(...list.slice(-MOST_ROWS).reverse().map(make));
-    this.#sayEmpty(name, empty);
-  }
-
-  #sayEmpty(name, text) {
-    if (!this.#rows[name].children.length) this.#rows[name].append(el("li", { className: "quiet empty-row" }, text));
-    else if (this.#rows[name].children.length > 1) this.#rows[name].querySelector(".empty-row")?.remove();
-  }
 }
-
-const said = (row) => el("li", { className: `said ${row.type}` },
-  el("p", { className: "first-line" }, el("time", { className: "mono quiet" }, time(row.time)), el("span", { className: "kind" }, row.type)),
-  el("p", { className: "mono words" }, row.text), row.location && el("p", { className: "mono small quiet cut" }, row.location));
-
-const requested = (row) => el("li", { className: `requested${row.failure || row.status >= 400 ? " failed" : ""}` },
-  el("p", { className: "first-line" }, el("span", { className: "mono method" }, row.method), el("span", { className: "mono cut words", title: row.url }, `${host(row.url)}${path(row.url)}`),
-    el("span", { className: "mono quiet took" }, String(row.status ?? row.failure ?? "…"))));

@@ -50,6 +50,11 @@ export class Socket {
     return this.#ask({ type: "answer", requestId, state, answer });
   }
 
+  /** Asks for something by its type, and returns its answer, or the answer's text. Throws what the service says against it. */
+  ask(type, more = {}) {
+    return this.#ask({ type, ...more });
+  }
+
   #ask(message) {
     const id = ++this.#number;
     return new Promise((resolve, reject) => {

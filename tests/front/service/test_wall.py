@@ -3,6 +3,7 @@
 import contextlib
 import time
 from collections.abc import AsyncIterator, Callable
+from pathlib import Path
 
 import httpx
 import pytest
@@ -59,7 +60,7 @@ async def refusal(running: RunningService, cookie: str, proof: str) -> str:
 async def test_a_viewer_needs_a_cookie_of_this_service_and_the_proof_of_its_page(running: RunningService) -> None:
     cookie, proof = await entered(running)
     assert "not signed in" in await refusal(running, "", proof)
-    assert "started anew" in await refusal(running, f"00000000.{cookie}", proof)
+    assert "not signed in to the wall of this service" in await refusal(running, f"{cookie}x", proof)
     assert "not from the wall's own page" in await refusal(running, cookie, "guessed")
     with pytest.raises(InvalidStatus) as foreign:
         async with socket(running, cookie, Origin="http://127.0.0.1:1"):
@@ -68,6 +69,14 @@ async def test_a_viewer_needs_a_cookie_of_this_service_and_the_proof_of_its_page
     async with socket(running, cookie, Origin=running.base_url) as viewer:
         await viewer.send("watch")
         assert "begins with hello" in (await viewer.until(lambda message: message["type"] == "refused"))["reason"]
+
+
+async def test_a_viewer_needs_no_new_link_once_the_service_has_started_anew(tmp_path: Path) -> None:
+    async with listening(tmp_path / "wall") as before:
+        cookie, proof = await entered(before)
+    async with listening(tmp_path / "wall") as anew, socket(anew, cookie) as viewer:
+        await viewer.send("hello", proof=proof)
+        assert (await viewer.until(lambda message: message["type"] in {"viewer", "refused"}))["name"] == "ana"
 
 
 async def test_an_invalid_message_is_refused_and_a_too_long_one_ends_the_connection(running: RunningService) -> None:

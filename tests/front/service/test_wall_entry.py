@@ -33,6 +33,22 @@ async def test_a_link_becomes_a_cookie_that_no_script_reads_and_a_proof(service:
         assert (await browser.post(wire.WALL_LEAVE, json={}, headers=proof)).status_code == 401
 
 
+async def test_only_the_accounts_own_person_on_this_machine_stays_signed_in(service: RunningService) -> None:
+    elsewhere = httpx.ASGITransport(app=service.app, client=("192.0.2.7", 4000))
+    for read_only, stays in ((False, True), (True, False)):
+        async with visitor(service) as browser:
+            code = await link(service, read_only=read_only)
+            entered = await browser.post(wire.WALL_ENTER, json={"code": code})
+            proof = {wire.PROOF: entered.json()["result"]["proof"]}
+            assert (await browser.post(wire.WALL_RENEW, json={})).status_code == 403
+            renewed = await browser.post(wire.WALL_RENEW, json={}, headers=proof)
+            assert (renewed.status_code, "set-cookie" in renewed.headers) == (200, stays)
+            async with httpx.AsyncClient(
+                transport=elsewhere, base_url=service.base_url, cookies=browser.cookies
+            ) as far:
+                assert (await far.post(wire.WALL_RENEW, json={}, headers=proof)).status_code == 403
+
+
 async def test_nobody_else_makes_a_link_or_gets_in(service: RunningService, agent: Agent) -> None:
     assert (await agent.http.post(wire.WALL_LINK, json={})).status_code == 403
     async with visitor(service) as browser:

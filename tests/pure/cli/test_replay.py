@@ -86,9 +86,9 @@ def test_a_file_without_room_has_the_newest_and_says_what_it_left_out() -> None:
     assert len(json.dumps(data(replay.html()))) < 60_000
     older, pictures = 200 - len(acts), next(each["time"] for each in reversed(acts) if "after" not in each)
     assert replay.left_out == [
-        f"Pictures until {pictures} are left out: --max-mb gives them room.",
-        f"{older} older acts are left out: --max-mb gives them room.",
-        "Older acts that match are left out: --limit gives them room.",
+        f"Pictures until {pictures} are left out: browse-together replay --max-mb gives them room.",
+        f"{older} older acts are left out: browse-together replay --max-mb gives them room.",
+        "Older acts that match are left out: browse-together replay --limit gives them room.",
     ]
 
 

@@ -37,6 +37,7 @@ from shared.events import (
     PageMoved,
     PageOpened,
     PageRetired,
+    RequestOver,
     SessionTold,
     StateSaved,
     Throttled,
@@ -76,6 +77,13 @@ EVENTS: list[Model] = [
     CallMoved(seq=4, call_id="k1", client_id="c1", state=CallState.QUEUED, position=2, behind="goto, 4 s"),
     CallEnded(seq=5, client_id="c1", outcome=Outcome(call_id="c1/k1", result={"value": 1}, page=PAGE)),
     NoticeGiven(seq=5, client_id="c1", notice=NOTICE),
+    RequestOver(
+        seq=5,
+        client_id="c1",
+        request=HumanRequestState(request_id="ask-1", kind="code", page_id="cart", session_id="default"),
+        state="done",
+        by="ana",
+    ),
     StateSaved(seq=6, session_id="default", state={"cookies": [{"name": "a", "value": "b", "expires": -1}]}),
     SessionTold(
         seq=6, session_id="s", headers={"x": "1"}, permissions={"https://a.example": ["camera"]}, former={"p": {}}
@@ -173,7 +181,8 @@ def test_an_event_is_known_by_its_kind(event: Model) -> None:
 
 def test_the_kinds_of_events_are_lasting_names() -> None:
     pages = ["page_opened", "page_changed", "page_closed", "page_retired"]
-    kinds = [*pages, "call_moved", "call_ended", "notice", "state", "session_told", "throttled", "download"]
+    kinds = [*pages, "call_moved", "call_ended", "notice", "request_over", "state", "session_told"]
+    kinds += ["throttled", "download"]
     assert [event.model_dump()["kind"] for event in EVENTS] == kinds
 
 

@@ -16,9 +16,29 @@ from browser_service.wall.viewing import (
 from shared.errors import Forbidden, RateLimited, Unauthorized
 from tests.support.clock import Clock
 
+pytestmark = pytest.mark.anyio
+
+
+class Revoked:
+    """The visits that viewers ended."""
+
+    def __init__(self) -> None:
+        self._ids: set[str] = set()
+
+    def holds(self, token_id: str) -> bool:
+        return token_id in self._ids
+
+    async def token(self, token_id: str, _: float) -> None:
+        self._ids.add(token_id)
+
+
+def seen(clock: Clock | None = None, *, secret: str = "s" * 32, revoked: Revoked | None = None) -> Viewing:
+    """Return the viewers of a service of the account with this secret."""
+    return Viewing(secret, revoked or Revoked(), clock or Clock())
+
 
 def test_a_link_lets_one_viewer_in_once() -> None:
-    viewing = Viewing()
+    viewing = seen()
     code = viewing.make_link("ana", read_only=True)
     entry = viewing.enter(code)
     assert viewing.viewer(entry.cookie) is entry.viewer
@@ -34,7 +54,7 @@ def test_a_link_lets_one_viewer_in_once() -> None:
 
 def test_a_late_link_and_an_expired_viewer_are_told_the_reason() -> None:
     clock = Clock()
-    viewing = Viewing(clock)
+    viewing = seen(clock)
     late, soon = viewing.make_link("", read_only=False), viewing.make_link("", read_only=False)
     entry = viewing.enter(soon)
     clock.pass_s(LINK_LIVES_S + 1)
@@ -45,18 +65,43 @@ def test_a_late_link_and_an_expired_viewer_are_told_the_reason() -> None:
         viewing.viewer(entry.cookie)
 
 
-def test_an_older_services_cookie_a_wrong_proof_and_a_viewer_that_left_are_rejected() -> None:
-    viewing = Viewing()
-    entry = viewing.enter(viewing.make_link("", read_only=False))
-    with pytest.raises(Unauthorized, match="started anew"):
-        Viewing().viewer(entry.cookie)
-    viewing.check_proof(entry.viewer, entry.proof)
+async def test_a_later_run_of_the_service_knows_its_viewers_and_who_left() -> None:
+    revoked = Revoked()
+    viewing, later = seen(revoked=revoked), seen(revoked=revoked)
+    entry = viewing.enter(viewing.make_link("ana", read_only=True))
+    viewer = later.viewer(entry.cookie)
+    assert (viewer.name, viewer.read_only, later.left_s(viewer) > 0) == ("ana", True, True)
+    later.check_proof(viewer, entry.proof)
+    await later.leave(viewer)
+    assert viewer.left
+    for each in (later, viewing, seen(revoked=revoked)):
+        with pytest.raises(Unauthorized, match="time at the wall is over"):
+            each.viewer(entry.cookie)
+
+
+def test_another_accounts_cookie_a_wrong_proof_and_anothers_window_are_rejected() -> None:
+    viewing = seen()
+    entry, other = (viewing.enter(viewing.make_link("", read_only=False)) for _ in range(2))
+    for service, cookie in ((seen(secret="t" * 32), entry.cookie), (viewing, f"{entry.cookie}x")):
+        with pytest.raises(Unauthorized, match="not signed in to the wall of this service"):
+            service.viewer(cookie)
     with pytest.raises(Forbidden, match="own page"):
         viewing.check_proof(entry.viewer, entry.cookie)
-    viewing.leave(entry.cookie)
-    with pytest.raises(Unauthorized):
-        viewing.viewer(entry.cookie)
-    assert entry.viewer.left
+    ticket = viewing.ticket(entry.viewer, "page", "shop")
+    assert viewing.opened(entry.viewer, ticket) == ("page", "shop")
+    for viewer, shown in ((other.viewer, ticket), (entry.viewer, entry.cookie)):
+        with pytest.raises(Unauthorized, match="older than an hour"):
+            viewing.opened(viewer, shown)
+
+
+def test_a_viewer_who_stays_has_the_full_time_again() -> None:
+    clock = Clock()
+    viewing = seen(clock)
+    entry = viewing.enter(viewing.make_link("", read_only=False))
+    clock.pass_s(VIEWER_LIVES_S - 1)
+    viewing.renewed(entry.viewer)
+    clock.pass_s(VIEWER_LIVES_S - 1)
+    assert viewing.viewer(entry.cookie) is entry.viewer
 
 
 def come(viewing: Viewing) -> Viewer:
@@ -77,7 +122,7 @@ def ask(viewing: Viewing, viewer: Viewer, *, times: int) -> None:
 
 
 def test_the_number_of_viewers_is_bounded_and_leaving_makes_room() -> None:
-    viewing = Viewing()
+    viewing = seen()
     looking = [viewing.watching(come(viewing)) for _ in range(MOST_SOCKETS)]
     for one in looking:
         one.__enter__()
@@ -90,7 +135,7 @@ def test_the_number_of_viewers_is_bounded_and_leaving_makes_room() -> None:
 
 def test_one_viewer_takes_few_of_the_places_and_does_not_come_again_and_again() -> None:
     clock = Clock()
-    viewing = Viewing(clock)
+    viewing = seen(clock)
     viewer = come(viewing)
     with contextlib.ExitStack() as looking:
         for _ in range(MOST_SOCKETS_EACH):
@@ -104,7 +149,7 @@ def test_one_viewer_takes_few_of_the_places_and_does_not_come_again_and_again() 
 
 def test_a_viewers_messages_are_limited_over_all_sockets_and_large_ones_count_as_several() -> None:
     clock = Clock()
-    viewing = Viewing(clock)
+    viewing = seen(clock)
     viewer, other = come(viewing), come(viewing)
     for _ in range(3):
         clock.pass_s(1)
@@ -117,7 +162,7 @@ def test_a_viewers_messages_are_limited_over_all_sockets_and_large_ones_count_as
 
 
 def test_few_requests_of_a_viewer_run_at_a_time() -> None:
-    viewing = Viewing()
+    viewing = seen()
     viewer = viewing.guest("req_1", "ana")
     assert viewing.guest("req_1", "ana") is viewer
     with pytest.raises(RateLimited, match="under way"):

@@ -1,0 +1,40 @@
+"""What agents asked people for, and how it ended."""
+
+import asyncio
+from dataclasses import dataclass, field
+
+import structlog
+
+from browser_service.store.asked import AskedTable
+from shared.errors import JournalFailed
+from shared.events import RequestOver
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(eq=False)
+class Asked:
+    """The requests to people that are over, as the journal has them."""
+
+    table: AskedTable
+    _writing: set[asyncio.Task[None]] = field(default_factory=set)
+
+    def note(self, over: RequestOver) -> None:
+        task = asyncio.create_task(self._write(over))
+        self._writing.add(task)
+        task.add_done_callback(self._writing.discard)
+
+    async def since(self, at: float, limit: int) -> list[tuple[float, RequestOver]]:
+        """Return the requests that ended since a time, each with that of its end, the latest first."""
+        await self.close()
+        return await self.table.since(at, limit)
+
+    async def close(self) -> None:
+        """Wait until all are written."""
+        await asyncio.gather(*self._writing)
+
+    async def _write(self, over: RequestOver) -> None:
+        try:
+            await self.table.keep(over)
+        except JournalFailed as error:
+            log.warning("a request to a person cannot be written", reason=str(error))

@@ -1,0 +1,93 @@
+// Shows the past day: which chats were there and on which pages, what people were asked, what was downloaded.
+
+import { el } from "./dom.js";
+import { saveCopy, openWindow } from "./windows.js";
+import { KINDS, clock, host } from "./words.js";
+
+const ASKED_EVERY_MS = 3000;
+const ENDS = { refused: "declined", expired: "nobody came", withdrawn: "taken back", closed: "the page was closed" };
+const STATES = { running: "comes", failed: "did not come", cancelled: "was cancelled" };
+
+export class DayView {
+  id = null; // it is no page
+  #timer = 0;
+  #shown = "";
+  #lists = el("div", { className: "lists" }, el("p", { className: "quiet" }, "One moment …"));
+
+  constructor(socket, tell) {
+    Object.assign(this, { socket, tell });
+    this.element = el("main", { className: "day", tabIndex: -1 },
+      el("header", {}, el("a", { className: "button plain back", href: "#/", "aria-label": "Back to the wall" }, "←"), el("h1", {}, "The past day")),
+      this.#lists);
+    this.#timer = setInterval(() => document.hidden || this.#ask(), ASKED_EVERY_MS);
+    this.#ask();
+  }
+
+  update() {}
+  leadsTo() {}
+  frame() {}
+  message() {}
+
+  leave() {
+    clearInterval(this.#timer);
+  }
+
+  async #ask() {
+    let found;
+    try {
+      found = await this.socket.ask("day");
+    } catch (error) {
+      if (!this.#shown) this.#lists.replaceChildren(el("p", { className: "problem", role: "alert" }, error.message));
+      return;
+    }
+    const text = JSON.stringify({ ...found, id: 0 });
+    if (text === this.#shown) return;
+    this.#shown = text;
+    const { chats, pages, requests, downloads } = found;
+    this.#lists.replaceChildren(
+      list("Chats", chats.map((each) => this.#chat(each)), "Nobody did anything."),
+      list("Asked of people", requests.map(asked), "Nothing was asked."),
+      list("Downloads", downloads.map((each) => this.#download(each)), "Nothing was downloaded."),
+      list("Pages", pages.map((each) => this.#page(each)), "No page was worked on."));
+  }
+
+  #replay(what, of, name) {
+    return el("button", { type: "button", "aria-label": `Replay ${name}`, onclick: () => openWindow(this.socket, what, of, this.tell) }, "Replay");
+  }
+
+  #chat({ of, label, colour, acts, failed, from, until }) {
+    return row(colour, label || "An agent", `${many(acts, "act")}${failed ? `, ${failed} failed` : ""} · ${span(from, until)}`, "", this.#replay("chat", of, label));
+  }
+
+  #page({ id, session, by, acts, until, open }) {
+    const name = open ? el("a", { href: `#/page/${encodeURIComponent(id)}` }, id) : id;
+    const where = session && session !== "default" ? ` · ${session}` : "";
+    return row(null, name, `${many(acts, "act")}, the last by ${by || "an agent"} at ${clock(until)}${open ? "" : " · closed"}${where}`, "", this.#replay("page", id, id));
+  }
+
+  #download({ by, colour, name, pageId, state, size, file, why, at }) {
+    const facts = [by, `from ${pageId}`, size && weight(size), clock(at), STATES[state], why].filter(Boolean).join(" · ");
+    const buttons = !file ? [] : [
+      el("button", { type: "button", "aria-label": `Open ${name}`, onclick: () => openWindow(this.socket, "file", file, this.tell) }, "Open"),
+      el("button", { type: "button", "aria-label": `Save ${name}`, onclick: () => saveCopy(this.socket, file, this.tell) }, "Save")];
+    return row(colour, name, facts, "", ...buttons);
+  }
+}
+
+function asked({ kind, by, colour, message, pageId, origin, ended, answeredBy, at }) {
+  const how = ended === "done" ? `${answeredBy} answered` : ended === "refused" ? `${answeredBy} declined` : ENDS[ended] ?? ended;
+  return row(colour, `${by} ${KINDS[kind] ?? "asks for you"}`, [how, clock(at), pageId, host(origin)].filter(Boolean).join(" · "), message);
+}
+
+function list(title, rows, empty) {
+  return el("section", { "aria-label": title }, el("h2", {}, title, " ", el("span", { className: "count" }, rows.length || "")),
+    rows.length ? el("ul", { className: "tablist" }, rows) : el("p", { className: "quiet small" }, empty));
+}
+
+const row = (colour, name, facts, words, ...buttons) => el("li", { className: "tab", style: { "--owner": colour && `var(--${colour})` } },
+  el("span", { className: "names" }, el("span", { className: colour ? "owner cut" : "cut", dir: "auto" }, name), words && el("span", { className: "words" }, words), el("span", { className: "quiet small" }, facts)),
+  buttons.length > 0 && el("span", { className: "ways" }, buttons));
+
+const many = (count, word) => `${count} ${word}${count === 1 ? "" : "s"}`;
+const span = (from, until) => (clock(from) === clock(until) ? clock(from) : `${clock(from)} to ${clock(until)}`);
+const weight = (bytes) => (bytes < 1e6 ? `${Math.max(1, Math.round(bytes / 1e3))} KB` : `${(bytes / 1e6).toFixed(1)} MB`);

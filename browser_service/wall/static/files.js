@@ -1,0 +1,51 @@
+// Sends a person's files to the service, and takes those that are dropped onto a page in hand.
+
+import { send } from "./entry.js";
+
+export const MOST_MB = 50;
+const MOST_FILES = 20;
+
+/** Sends files one by one, and returns by what they are known there. Throws what is against it. */
+export async function sent(files, onEach) {
+  const size = files.reduce((sum, file) => sum + file.size, 0);
+  if (size > MOST_MB * 1e6 || files.length > MOST_FILES) throw new Error(`At most ${MOST_FILES} files, and ${MOST_MB} MB together: these are ${files.length}, with ${Math.ceil(size / 1e6)} MB.`);
+  const given = [];
+  for (const file of files) {
+    onEach(`${file.name} is on its way …`);
+    given.push({ artifactId: (await send(file)).artifactId, name: file.name });
+  }
+  return given;
+}
+
+const hasFiles = ({ dataTransfer }) => dataTransfer.types.includes("Files");
+
+/** Takes files that are dropped onto an element. `give` gets them and where they were dropped, and returns what is to be told. */
+export function takeDrops(element, at, give, tell) {
+  const mark = (isOver) => element.classList.toggle("takes", isOver);
+  element.addEventListener("dragover", (event) => {
+    if (!hasFiles(event)) return;
+    event.preventDefault();
+    event.stopPropagation();
+    mark(true);
+  });
+  element.addEventListener("dragleave", () => mark(false));
+  element.addEventListener("drop", async (event) => {
+    if (!hasFiles(event)) return;
+    event.preventDefault();
+    mark(false);
+    const [files, where] = [[...event.dataTransfer.files], at(event)];
+    try {
+      tell(await give(await sent(files, tell), where));
+    } catch (error) {
+      tell(error.message, true);
+    }
+  });
+}
+
+// A file that misses the page would replace the wall.
+addEventListener("dragover", (event) => {
+  if (!hasFiles(event)) return;
+  event.preventDefault();
+  event.dataTransfer.dropEffect = "none";
+});
+addEventListener("drop", (event) => hasFiles(event) && event.preventDefault());

@@ -1,0 +1,114 @@
+// Shows what happened on one page, beside its picture: its timeline, and what its scripts said and requested.
+
+import { el } from "./dom.js";
+import { askForFlow } from "./flow.js";
+import { Timeline, path } from "./timeline.js";
+import { openWindow } from "./windows.js";
+import { host, time } from "./words.js";
+
+const LISTED_EVERY_MS = 1500;
+const MOST_ROWS = 300;
+const NAMES = { timeline: "Timeline", console: "Console", network: "Network" };
+
+export class Panel {
+  #rows = { console: el("ol", { className: "rows" }), network: el("ol", { className: "rows" }) };
+  #timer = 0;
+
+  /** `question` is the dialog in which more is asked. */
+  constructor(id, model, socket, tell, question) {
+    Object.assign(this, { id, model, socket, tell, question });
+    this.timeline = new Timeline((ids) => socket.list("pictures", id, ids));
+    this.#rows.timeline = this.timeline.element;
+    document.body.append(this.timeline.large);
+    this.element = this.#make();
+    this.#open("timeline");
+  }
+
+  message(message) {
+    if (message.type === "timeline") {
+      this.timeline.take(message);
+      this.#sayEmpty("timeline", "Nothing was done here yet. What only reads is not written down.");
+    }
+    if (message.type === "pictures") this.timeline.show(message.pictures);
+    if (message.type === "console") this.#list("console", message.rows, said, "Its scripts have said nothing.");
+    if (message.type === "network") this.#list("network", message.rows, requested, "It has requested nothing.");
+  }
+
+  lock() {
+    this.#sayEmpty("timeline", "Only its person sees what was done here.");
+  }
+
+  leave() {
+    clearInterval(this.#timer);
+    this.timeline.leave();
+  }
+
+  #make() {
+    const tabs = Object.entries(NAMES).map(([name, text]) => el("button", {
+      type: "button", role: "tab", id: `tab-${name}`, "aria-controls": `panel-${name}`, onclick: () => this.#open(name),
+      onkeydown: (event) => {
+        const order = Object.keys(NAMES);
+        const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+        if (!step) return;
+        const next = order[(order.indexOf(name) + step + order.length) % order.length];
+        this.#open(next);
+        document.getElementById(`tab-${next}`).focus();
+      },
+    }, text));
+    this.tabs = tabs;
+    this.panels = Object.keys(NAMES).map((name) => el("div", { role: "tabpanel", id: `panel-${name}`, "aria-labelledby": `tab-${name}`, tabIndex: 0 }, this.#rows[name]));
+    const save = el("button", { type: "button", className: "plain small", onclick: () => this.#save() }, "Save as a flow…");
+    const replay = el("button", { type: "button", className: "plain small", title: "Play what was done here, in a window of its own", onclick: () => openWindow(this.socket, "page", this.id, this.tell) }, "Replay");
+    if (!this.model.viewer.readOnly) this.panels[0].prepend(el("p", { className: "of-all" }, replay, save));
+    return el("section", { className: "panel", "aria-label": "What happened" },
+      el("div", { className: "tabs", role: "tablist" }, tabs), this.panels);
+  }
+
+  #save() {
+    const acts = this.timeline.acts;
+    if (!acts.length) return this.tell("Nothing was done here yet.", true);
+    askForFlow(this.question, acts, async (...given) => {
+      try {
+        this.tell(await this.socket.save(this.id, ...given));
+      } catch (error) {
+        this.tell(error.message, true);
+      }
+    });
+  }
+
+  #open(name) {
+    for (const tab of this.tabs) {
+      const chosen = tab.id === `tab-${name}`;
+      tab.setAttribute("aria-selected", String(chosen));
+      tab.tabIndex = chosen ? 0 : -1;
+    }
+    for (const panel of this.panels) panel.hidden = panel.id !== `panel-${name}`;
+    clearInterval(this.#timer);
+    if (name === "timeline") return;
+    const ask = () => !document.hidden && !this.model.pages.get(this.id)?.locked && this.socket.list(name, this.id);
+    ask();
+    this.#timer = setInterval(ask, LISTED_EVERY_MS);
+  }
+
+  #list(name, rows, make, empty) {
+    const list = Array.isArray(rows) ? rows : [];
+    const text = JSON.stringify(list);
+    if (text === this[`last-${name}`]) return;
+    this[`last-${name}`] = text;
+    this.#rows[name].replaceChildren(...list.slice(-MOST_ROWS).reverse().map(make));
+    this.#sayEmpty(name, empty);
+  }
+
+  #sayEmpty(name, text) {
+    if (!this.#rows[name].children.length) this.#rows[name].append(el("li", { className: "quiet empty-row" }, text));
+    else if (this.#rows[name].children.length > 1) this.#rows[name].querySelector(".empty-row")?.remove();
+  }
+}
+
+const said = (row) => el("li", { className: `said ${row.type}` },
+  el("p", { className: "first-line" }, el("time", { className: "mono quiet" }, time(row.time)), el("span", { className: "kind" }, row.type)),
+  el("p", { className: "mono words" }, row.text), row.location && el("p", { className: "mono small quiet cut" }, row.location));
+
+const requested = (row) => el("li", { className: `requested${row.failure || row.status >= 400 ? " failed" : ""}` },
+  el("p", { className: "first-line" }, el("span", { className: "mono method" }, row.method), el("span", { className: "mono cut words", title: row.url }, `${host(row.url)}${path(row.url)}`),
+    el("span", { className: "mono quiet took" }, String(row.status ?? row.failure ?? "…"))));
