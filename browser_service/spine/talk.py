@@ -48,10 +48,10 @@ class Talk(Stage):
         nobody to hear it."""
         if not (message or about):
             raise ValidationFailed("There is nothing to tell.", hint="Give message.", details=field_details("message"))
-        words = f', in their own words: "{message}"' if message else ""
+        words = f', in their own words: "{message}"' if message else "."
         where = f" on {page_id}" if page_id else ""
         verb = f"points at {about}{where}" if about else f"writes to you{where}"
-        notice = Notice(text=f"{_person(caller)} {verb}{words}. If they need an answer: {_ANSWER}.", page_id=page_id)
+        notice = Notice(text=f"{_person(caller)} {verb}{words} If they need an answer: {_ANSWER}.", page_id=page_id)
         line = Line(caller.label, message, of_person=True, about=about)
         told = self._meant(to or (page_id if about else None), caller)
         heard = [each for each in told if self._tell(each, notice, line)]

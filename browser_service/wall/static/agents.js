@@ -48,9 +48,8 @@ export class Agents {
   async halt(to, how) {
     try {
       const told = await this.socket.halt(to, how);
-      this.#cancelled = !to && how === "stop" ? ` ${told.split("; ").at(-1).replace(/^./, (first) => first.toUpperCase())}` : "";
-      if (to) this.tell(told);
-      else say(told);
+      if (!to) this.#cancelled = how === "stop" ? ` ${inVerbs(told.split("; ").at(-1))}` : "";
+      say(told); // those who see it read it in the row
       this.update();
     } catch (error) {
       this.tell(error.message, true);
@@ -119,6 +118,9 @@ function keepFocus(buttons) {
   const all = Object.values(buttons);
   if (document.activeElement?.hidden && all.includes(document.activeElement)) all.find((each) => !each.hidden)?.focus();
 }
+
+/** Says in a sentence what was cancelled: "wait_for_url on shop" is what the command line says. */
+const inVerbs = (text) => text.replace(/\b([a-z_]+) on ([\w.~-]+\w)/g, (_, name, page) => `${verb(name)} (${page})`).replace(/^./, (first) => first.toUpperCase());
 
 const words = ({ how, by, at, until }) => `${how === "stop" ? "stopped" : "paused"}${by ? ` by ${by}` : ""} ${how === "stop" ? `since ${clock(at)}` : `until ${clock(until)}`}`;
 const seconds = (at) => {

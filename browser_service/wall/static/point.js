@@ -9,17 +9,17 @@ export class Point {
   #frame = el("span", { className: "framed", hidden: true }, el("span", { className: "framed-name" }));
   #name = el("b", { className: "cut" });
   #field = el("input", { type: "text", maxLength: 500, autocomplete: "off", placeholder: "This one, not that one", "aria-label": "A few words about it" });
-  #hint = el("p", { className: "small quiet" }, "Point at what you mean, and press it. Arrow keys and Enter do it too; Escape ends it.");
+  #hint = el("div", { className: "hint" }, el("p", { className: "small quiet" }, "Point at what you mean, and press it. Arrow keys and Enter do it too; Escape ends it."), this.#cancel());
   #form = el("form", { hidden: true, onsubmit: (event) => { event.preventDefault(); this.#send(); } },
     el("p", { className: "small" }, "You mean ", this.#name), this.#field,
-    el("div", { className: "choices" }, el("button", { type: "submit", className: "first" }, "Send"), el("button", { type: "button", onclick: () => this.begin() }, "Another")));
+    el("div", { className: "choices" }, el("button", { type: "submit", className: "first" }, "Send"), el("button", { type: "button", onclick: () => this.begin() }, "Another"), this.#cancel()));
   #at = null;
   #isAsked = false;
   #isPicked = false;
   element = el("div", { className: "pointing", hidden: true, tabIndex: 0, role: "application", "aria-label": "Point at an element of the page",
     onpointermove: (event) => this.#move(event), onclick: (event) => this.#move(event, true), onkeydown: (event) => this.#key(event) }, this.#frame);
   panel = el("section", { className: "asking", role: "group", "aria-label": "Point", hidden: true, onkeydown: (event) => this.#escape(event) },
-    this.#hint, this.#form, el("div", { className: "choices" }, el("button", { type: "button", onclick: () => this.end() }, "Cancel")));
+    this.#hint, this.#form);
 
   /** `leave` is where the focus goes at the end. */
   constructor(id, picture, socket, tell, leave) {
@@ -42,6 +42,10 @@ export class Point {
     this.element.hidden = this.panel.hidden = true;
     this.#field.value = "";
     this.leave();
+  }
+
+  #cancel() {
+    return el("button", { type: "button", onclick: () => this.end() }, "Cancel");
   }
 
   #escape(event) {

@@ -3,13 +3,16 @@
 import { el, paint, write } from "./dom.js";
 import { clock } from "./words.js";
 
+const READ = "browse-together.read";
+const MOST_READ = 200;
+
 export class Threads {
   #title = el("h2", { className: "cut" });
   #aside = el("p", { className: "small quiet" });
   #lines = el("ol", { className: "lines", "aria-live": "polite" });
   #field = el("input", { type: "text", maxLength: 500, required: true, autocomplete: "off", "aria-label": "Your line" });
   #send = el("button", { type: "submit", className: "first" }, "Send");
-  #seen = new Map();
+  #seen = new Map(Object.entries(JSON.parse(localStorage.getItem(READ) ?? "{}"))); // until when an agent's lines were read
   #known = new Map();
   #shown = "";
   #isBegun = false; // what was written before this wall was opened is no news
@@ -37,7 +40,7 @@ export class Threads {
 
   /** Returns how many lines of an agent nobody has looked at here. */
   fresh(id) {
-    return this.#of(id).filter(({ ofPerson }) => !ofPerson).length - (this.#seen.get(id) ?? 0);
+    return this.#of(id).filter(({ ofPerson, at }) => !ofPerson && at > (this.#seen.get(id) ?? 0)).length;
   }
 
   /** Tells what agents wrote since the last update, and shows it in the thread that is open. */
@@ -59,7 +62,10 @@ export class Threads {
   #draw() {
     const agent = this.model.agents.find(({ id }) => id === this.#id);
     const lines = this.#of(this.#id);
-    this.#seen.set(this.#id, lines.filter(({ ofPerson }) => !ofPerson).length);
+    if (this.fresh(this.#id)) {
+      this.#seen.set(this.#id, lines.at(-1).at);
+      localStorage.setItem(READ, JSON.stringify(Object.fromEntries([...this.#seen].slice(-MOST_READ))));
+    }
     const unread = agent?.unread ?? 0;
     const text = JSON.stringify([lines, agent?.label, unread]);
     if (text === this.#shown) return;
