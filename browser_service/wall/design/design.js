@@ -1,10 +1,13 @@
 // Makes each part of the wall in each state, from what the service would send.
 
+import { Agents } from "/wall/static/agents.js";
 import { Asks } from "/wall/static/asks.js";
 import { el } from "/wall/static/dom.js";
 import { farewell, gate, waiting } from "/wall/static/gate.js";
 import { card } from "/wall/static/grid.js";
+import { Point } from "/wall/static/point.js";
 import { question } from "/wall/static/question.js";
+import { written } from "/wall/static/threads.js";
 import { Tile } from "/wall/static/tile.js";
 import { Timeline } from "/wall/static/timeline.js";
 import { KINDS, OUTCOMES, STATES } from "/wall/static/words.js";
@@ -80,6 +83,30 @@ function timeline() {
   return el("section", { className: "panel" }, made.element);
 }
 
+const agent = (id, more = {}) => ({ id, to: id, label: "Claude · shop", colour: "blue", since: NOW - 600, pages: 2, doing: null, last: { action: "click", pageId: "kettles", at: NOW - 12, outcome: "ok" }, halt: null, unread: 0, ...more });
+const doing = (action, since, waiting = 0) => ({ action, pageId: "kettles", since: NOW - since, waiting });
+const halt = (how) => ({ how, by: "ana", at: NOW - 60, until: how === "pause" ? NOW + 540 : null });
+
+function agents(all = null) {
+  const rows = [agent("idle"), agent("busy", { doing: doing("wait_for_selector", 14), label: "Codex · tickets of the whole of last year", colour: "orange" }), agent("failed", { last: { action: "fill", pageId: "cart", at: NOW - 300, outcome: "TIMEOUT" }, colour: "green", label: "Gemini", pages: 1 }),
+    agent("new", { last: null, pages: 0, label: "كلود", colour: "pink" }), agent("paused", { halt: halt("pause"), doing: doing("click", 40, 2), colour: "cyan" }), agent("stopped", { halt: halt("stop"), colour: "purple" }), agent("away", { since: null, last: null, colour: "grey" })];
+  const made = new Agents({ viewer: { readOnly: false }, agents: all ? rows.slice(0, 2).map((row) => ({ ...row, doing: null, halt: all })) : rows, halt: all }, {}, () => {}, { open() {}, update() {}, fresh: (id) => Number(id === "idle") });
+  made.update();
+  return made.element;
+}
+
+const thread = () => el("ol", { className: "lines thread", style: { "--owner": "var(--blue)" } },
+  written({ by: "ana", text: "This one, not that one.", about: "e12, button 'Add to cart'", at: NOW - 90, ofPerson: true }), written({ by: "Claude · shop", text: "Understood: <b>the blue one</b>.", at: NOW - 60 }),
+  written({ by: "ana", text: "And only one of them, please.", at: NOW, ofPerson: true }, true));
+
+function pointing() {
+  const found = { box: TARGET, role: "button", name: "Add to cart", ref: "e12" };
+  const made = new Point("kettles", { head: head() }, { point: async () => found }, () => {}, () => {});
+  made.begin();
+  made.element.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter" }));
+  return [made.panel, el("figure", { className: "picture" }, el("div", { className: "paper" }, made.element))];
+}
+
 const buttons = () => el("div", { className: "row-of" }, ["", "first", "danger", "plain"].flatMap((className) => [false, true].map((disabled) => el("button", { type: "button", className, disabled }, className || "button"))),
   el("input", { type: "search", placeholder: "Find a page", "aria-label": "Find a page" }), el("span", { className: "badge" }, "badge"), el("kbd", {}, "?"));
 
@@ -87,6 +114,9 @@ const PARTS = {
   "Buttons and fields": () => [buttons()],
   "Tiles": (blob) => [tiles(blob)],
   "Requests": () => [el("ul", { className: "requests" }, Object.keys(KINDS).map((kind) => card(request(kind))), card(request("decision", { mayAnswer: false })))],
+  "Agents": () => [agents(), agents(halt("stop"))],
+  "A thread": () => [thread()],
+  "Point": () => pointing(),
   "Questions": () => Object.keys(KINDS).filter((kind) => kind !== "tab").map((kind) => el("div", { className: "holds" }, question(request(kind), done))),
   "What a page asks": () => asks(),
   "What was done": () => [timeline()],

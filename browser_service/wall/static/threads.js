@@ -6,6 +6,12 @@ import { clock } from "./words.js";
 const READ = "browse-together.read";
 const MOST_READ = 200;
 
+/** Shows one line of a thread. */
+export const written = ({ by, at, text, about, ofPerson }, isUnread = false) => el("li", { className: ofPerson ? "mine" : "theirs" },
+  el("p", { className: "small quiet" }, `${by || "You"} · ${clock(at)}${isUnread ? " · not read yet" : ""}`),
+  about && el("p", { className: "mono small cut about" }, `→ ${about}`),
+  text && el("p", { className: "said-line" }, text));
+
 export class Threads {
   #title = el("h2", { className: "cut" });
   #aside = el("p", { className: "small quiet" });
@@ -77,10 +83,7 @@ export class Threads {
     const own = lines.filter(({ ofPerson }) => ofPerson);
     const waiting = new Set(own.slice(own.length - Math.min(unread, own.length)));
     this.#lines.hidden = !lines.length;
-    this.#lines.replaceChildren(...lines.map((line) => el("li", { className: line.ofPerson ? "mine" : "theirs" },
-      el("p", { className: "small quiet" }, `${line.ofPerson ? line.by || "You" : line.by} · ${clock(line.at)}${waiting.has(line) ? " · not read yet" : ""}`),
-      line.about && el("p", { className: "mono small cut about" }, `→ ${line.about}`),
-      line.text && el("p", { className: "said-line" }, line.text))));
+    this.#lines.replaceChildren(...lines.map((each) => written(each, waiting.has(each))));
     this.#lines.scrollTop = this.#lines.scrollHeight;
   }
 
