@@ -1,5 +1,6 @@
 """Makes command line options from JSON Schemas, for settings and for the arguments of actions."""
 
+import contextlib
 import functools
 import inspect
 import keyword
@@ -152,10 +153,14 @@ def switch(name: str) -> str:
 
 
 def _items(option: Option, text: object) -> list[JsonValue]:
-    """Convert one use of a repeated option. Unless its items are texts, it may be a whole JSON list."""
+    """Convert one use of a repeated option. Unless its items are only texts, it may be a whole JSON list."""
     schema = cast("Schema", option.schema.get("items", {}))  # as there
-    value = _value(option, schema, text)
-    return value if isinstance(value, list) and "array" not in _types(schema) else [value]
+    types = _types(schema)
+    if isinstance(text, str) and types != {"string"} and "array" not in types:
+        with contextlib.suppress(ValueError):
+            if isinstance(listed := cast("JsonValue", strict.loads(text.encode())), list):
+                return listed
+    return [_value(option, schema, text)]
 
 
 def _value(option: Option, schema: Schema, text: object) -> JsonValue:

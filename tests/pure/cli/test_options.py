@@ -119,6 +119,9 @@ BODIES: list[tuple[str, list[str], dict[str, JsonValue]]] = [
     ("select_option", ["e3", "--value", "red", "--value", "7"], {"value": ["red", "7"]}),
     ("select_option", ["e3", "--index", "2"], {"index": 2}),
     ("select_option", ["e3", "--index", "0", "--index", "2"], {"index": [0, 2]}),
+    ("find", ["--queries", '["tea", {"role": "link"}]'], {"queries": ["tea", {"role": "link"}]}),
+    ("find", ["--queries", "tea", "--queries", '{"role": "link"}'], {"queries": ["tea", {"role": "link"}]}),
+    ("find", ["--queries", "[tea"], {"queries": ["[tea"]}),
 ]
 
 
