@@ -26,9 +26,7 @@ def not_running(url: str, last_error: str = "") -> ServiceUnavailable:
     but is not trusted."""
     if "SSL:" in last_error:
         return _untrusted(url, last_error)
-    port = f" --port {_port(url)}" if _port(url) != DEFAULT_PORT else ""
-    start = f"Start it: browse-together up --detach{port}"
-    hint = start if is_local(url) else "Start it there. BROWSE_URL says where it is looked for."
+    hint = f"Start it: {_starting(url)}" if is_local(url) else "Start it there. BROWSE_URL says where it is looked for."
     return _unavailable(
         url, "not running", f"The browser service is not running at {url}.", hint, last_error=last_error
     )
@@ -37,8 +35,8 @@ def not_running(url: str, last_error: str = "") -> ServiceUnavailable:
 def kept_down(url: str, words: str, *, may_have_happened: bool) -> ServiceUnavailable:
     """Make the error for a service that was ended on purpose, in a chat that does not start it again."""
     message = f"The browser service is down. {words}"
-    hint = "If the user wants it back: browse-together up --detach."
-    return _unavailable(url, "kept down", message, f"{hint} {_LOOK_FIRST}" if may_have_happened else hint)
+    hint = f"If the user wants it back: {_starting(url)}"
+    return _unavailable(url, "kept down", message, f"{hint}. {_LOOK_FIRST}" if may_have_happened else hint)
 
 
 def not_started(url: str, problem: str, log: Path) -> ServiceUnavailable:
@@ -110,6 +108,11 @@ def _elsewhere(url: str) -> str:
 def _unavailable(url: str, reason: str, message: str, hint: str, **context: JsonValue) -> ServiceUnavailable:
     facts: Json = {to_camel(name): value for name, value in context.items() if value}
     return ServiceUnavailable(message, hint=hint, details={"context": {"service": url, "reason": reason, **facts}})
+
+
+def _starting(url: str) -> str:
+    """Return the command that starts the service at an address on this machine."""
+    return f"browse-together up --detach{f' --port {_port(url)}' if _port(url) != DEFAULT_PORT else ''}"
 
 
 def _port(url: str) -> int:
