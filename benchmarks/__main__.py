@@ -15,7 +15,7 @@ from playwright.async_api import Error as PlaywrightError
 from rich.console import Console
 from rich.markup import escape
 
-from benchmarks import calls, flows, hosts, neighbours, recovery, soak, startup, tasks, throughput
+from benchmarks import calls, flows, hosts, neighbours, recovery, skills, soak, startup, tasks, throughput
 from benchmarks.figures import Report, Skipped, table, today
 from benchmarks.processes import Failed
 from shared.errors import BrowseError
@@ -32,6 +32,7 @@ ONLY_WHEN_NAMED: Final[dict[str, Callable[..., Awaitable[Report]]]] = {
     "flows": flows.run,
     "hosts": hosts.run,
     "neighbours": neighbours.run,
+    "skills": skills.run,
     "soak": soak.run,
     "tasks": tasks.run,
 }
