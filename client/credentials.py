@@ -100,6 +100,8 @@ class Credentials:
     token_file: Path | None = None
     caller: str = "This client"
     """The subject of the sentence about the token's source."""
+    operator: bool = False
+    """True if a token that is made here is the account's own person's."""
     _current: str | None = field(default=None, init=False, repr=False)
     _made_at: float = field(default=0.0, init=False)
     _shares: bool | None = field(default=None, init=False)
@@ -184,7 +186,8 @@ class Credentials:
             secret = read_secret(self.data_dir)
         except FileNotFoundError:
             return None
-        return jwt.encode(_claims(self.client_id, self.label, DAY_S), secret, algorithm=TOKEN_ALGORITHM)
+        claims = _claims(self.client_id, self.label, DAY_S) | ({"operator": True} if self.operator else {})
+        return jwt.encode(claims, secret, algorithm=TOKEN_ALGORITHM)
 
 
 def _claims(client_id: str, label: str, lifetime_s: int) -> dict[str, object]:

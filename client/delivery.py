@@ -22,7 +22,7 @@ class Delivery:
 
     @property
     def is_over(self) -> bool:
-        return self.give_up_at > 0 and now() > self.give_up_at
+        return self.give_up_at > 0 and now() >= self.give_up_at
 
 
 def now() -> float:

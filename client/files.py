@@ -1,5 +1,7 @@
 """Fetches files of the service, of any size."""
 
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from urllib.parse import quote
 
@@ -12,25 +14,33 @@ from client.reply import Reply
 from shared import wire
 from shared.errors import BrowseError
 
+Progress = Callable[[int | None], AbstractContextManager[Callable[[int], None]]]
+"""Shows the progress of a file of so many bytes, or of an unknown number, within a block that is told each piece's."""
 
-async def save(service: ServiceClient, artifact_id: str, path: Path) -> None:
-    """Write a file of this client's calls to a path. Raises Relayed for the service's error, ServiceUnavailable and
-    OSError; what was written until then stays."""
-    url = f"{wire.FILES}/{quote(artifact_id, safe='')}"
+
+async def save(
+    service: ServiceClient, artifact_id: str, path: Path, progress: Progress = lambda _: nullcontext(lambda _: None)
+) -> int:
+    """Write a file of this client's calls to a path, and return its size. Raises Relayed for the service's error,
+    ServiceUnavailable and OSError; what was written until then stays."""
+    url, size = f"{wire.FILES}/{quote(artifact_id, safe='')}", 0
     try:
         async with service.http.stream("GET", url, headers=service.credentials.headers()) as response:
-            if response.is_success:
-                with path.open("wb") as file:
-                    async for chunk in response.aiter_bytes():
-                        file.write(chunk)
-                return
-            await response.aread()
-            raise _error(service, response)
+            if not response.is_success:
+                await response.aread()
+                raise error_in(service, response)
+            length = response.headers.get("content-length", "")
+            with path.open("wb") as file, progress(int(length) if length.isdigit() else None) as advance:
+                async for chunk in response.aiter_bytes():
+                    size += file.write(chunk)
+                    advance(len(chunk))
     except httpx.HTTPError as error:
         raise unavailable.not_running(service.url, str(error) or type(error).__name__) from None
+    return size
 
 
-def _error(service: ServiceClient, response: httpx.Response) -> BrowseError:
+def error_in(service: ServiceClient, response: httpx.Response) -> BrowseError:
+    """Return the error in a response that was read."""
     try:
         failure = Reply.model_validate_json(response.content).error
     except ValidationError:

@@ -27,7 +27,7 @@ from shared import wire
 from shared.background import Background
 from shared.errors import ResourceExhausted, ServiceUnavailable, Unauthorized
 from shared.model import Json
-from shared.replies import ReplyForm
+from shared.replies import ForTerminal, ReplyForm
 
 UNREACHED: Final = (httpx.HTTPError, OSError, ServiceUnavailable)
 """Errors of a request whose failure may be ignored."""
@@ -45,7 +45,10 @@ class ServiceClient:
     retry_for_s = 20.0
     """For this long after a broken connection, in seconds, a call is sent again."""
 
-    def __init__(self, url: str, credentials: Credentials, autostart: Autostart, catalogue: str) -> None:
+    def __init__(
+        self, url: str, credentials: Credentials, autostart: Autostart, catalogue: str, *, is_proven: bool = False
+    ) -> None:
+        """With `is_proven`, a service of this machine must prove itself even before a given token is sent."""
         self.url = self.people_url = url
         """Where this client reaches the service, and where people do."""
         self.credentials, self.autostart = credentials, autostart
@@ -53,7 +56,7 @@ class ServiceClient:
         """The fingerprint of the service's catalogue if it differs from ours, else empty."""
         self._catalogue = catalogue
         self._last_reply, self._background = LastReply(), Background()
-        prover = Prover(url, credentials.data_dir, given_token=credentials.are_given)
+        prover = Prover(url, credentials.data_dir, given_token=credentials.are_given and not is_proven)
         self._transport = ProvenTransport(prover)
         make = functools.partial(httpx.AsyncClient, base_url=url, timeout=_TIMEOUT, trust_env=False)
         self.http, self._streams = make(transport=self._transport), make(transport=ProvenTransport(prover))
@@ -146,12 +149,19 @@ class ServiceClient:
             return self._read(await self.http.post(path, json=dict(resolution), headers=headers)).error
         return None
 
+    async def request(
+        self, method: str, path: str, *, params: Mapping[str, str] | None = None, json: Json | None = None
+    ) -> Reply:
+        """Return the reply to a request that is no call. Raises the errors in UNREACHED."""
+        return self._read(
+            await self._authorized(lambda key: self.http.request(method, path, params=params, json=json, headers=key))
+        )
+
     async def card(self, page_id: str, after: int | None) -> Reply:
         """Return what a chat's card shows of a page after event `after`; None stops the client there. Raises the errors
         in UNREACHED."""
         method, path = ("POST" if after is None else "GET"), f"{wire.WALL_CARD}/{page_id}?after={after or 0}"
-        body: Json | None = {} if after is None else None
-        return self._read(await self._authorized(lambda key: self.http.request(method, path, headers=key, json=body)))
+        return await self.request(method, path, json={} if after is None else None)
 
     async def file(self, artifact_id: str) -> tuple[str, bytes] | None:
         """Return MIME type and bytes of a file from this client's calls; None if there is none. Raises
@@ -288,9 +298,12 @@ def _is_ending(reply: Reply) -> bool:
 
 @functools.lru_cache(maxsize=64)
 def _form_headers(form: ReplyForm | None) -> dict[str, str]:
-    """Return the headers that request a form, with no more text than a chat takes. A program without a form gets
-    all."""
-    return {} if form is None else {wire.REPLY: form.model_dump_json(), wire.INLINE: str(wire.INLINE_TEXT)}
+    """Return the headers that request a form, with no more text than a chat takes. A program without a form, and a
+    terminal, get all."""
+    if form is None:
+        return {}
+    most = {} if isinstance(form, ForTerminal) else {wire.INLINE: str(wire.INLINE_TEXT)}
+    return {wire.REPLY: form.model_dump_json(), **most}
 
 
 @functools.lru_cache(maxsize=64)

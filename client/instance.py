@@ -8,7 +8,6 @@ import contextlib
 import http.client
 import json
 import os
-import secrets
 import ssl
 import subprocess
 import sys
@@ -17,7 +16,6 @@ import time
 from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from pathlib import Path
-from types import MappingProxyType
 from typing import Final, NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
@@ -26,8 +24,7 @@ from pydantic import JsonValue
 from client import caller, environment
 from shared.errors import ServiceUnavailable
 from shared.loopback import is_loopback
-from shared.secret import is_proof
-from shared.wire import HEALTH, INSTANCE_FILE, LOG_FILE, NONCE, READY, SETTINGS, START_LOCK
+from shared.wire import HEALTH, INSTANCE_FILE, LOG_FILE, READY, START_LOCK
 
 START_WITHIN_S: Final = 30.0
 END_WITHIN_S: Final = 20.0
@@ -81,23 +78,6 @@ def readiness(url: str) -> dict[str, JsonValue]:
     """Return the readiness report of the service at that address; empty without one."""
     _, body = _get(url, READY)
     return json_object(body)
-
-
-def running_settings(url: str, secret: str, token: str) -> dict[str, JsonValue]:
-    """Return the settings of the service at that address, and which are not defaults; empty if it does not report them.
-    The token is sent only on the connection on which the service has proven that it has the secret."""
-    nonce = secrets.token_hex(16)
-    connection = _connection(url, _ANSWER_WITHIN_S)
-    with contextlib.closing(connection), contextlib.suppress(OSError, http.client.HTTPException):
-        connection.connect()
-        connection.auto_open = False  # another connection would be unproven
-        address = connection.sock.getpeername()
-        _, report = _ask(connection, url, f"{HEALTH}?{NONCE}={nonce}")
-        if is_proof(json_object(report).get("proof"), secret, nonce, address[:2]):
-            status, body = _ask(connection, url, SETTINGS, {"Authorization": f"Bearer {token}"})
-            result = json_object(body).get("result")
-            return result if status == HTTPStatus.OK and isinstance(result, dict) else {}
-    return {}
 
 
 def find(data_dir: Path) -> Instance | None:
@@ -220,7 +200,9 @@ def _get(url: str, path: str, within_s: float = _ANSWER_WITHIN_S) -> tuple[int, 
     """Return the status and body of a response; 0 and no bytes without a response."""
     try:
         with contextlib.closing(_connection(url, within_s)) as connection:
-            return _ask(connection, url, path)
+            connection.request("GET", f"{urlsplit(url).path}{path}")
+            response = connection.getresponse()
+            return response.status, response.read(_MAX_BODY_BYTES)
     except (OSError, http.client.HTTPException):
         return 0, b""
 
@@ -233,14 +215,6 @@ def _connection(url: str, within_s: float) -> http.client.HTTPConnection:
     if is_local(url):  # its certificate may have another name: the secret is the proof
         context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     return http.client.HTTPSConnection(address.hostname or "", address.port, timeout=within_s, context=context)
-
-
-def _ask(
-    connection: http.client.HTTPConnection, url: str, path: str, headers: Mapping[str, str] = MappingProxyType({})
-) -> tuple[int, bytes]:
-    connection.request("GET", f"{urlsplit(url).path}{path}", headers={**headers})
-    response = connection.getresponse()
-    return response.status, response.read(_MAX_BODY_BYTES)
 
 
 def json_object(body: bytes) -> dict[str, JsonValue]:

@@ -5,29 +5,28 @@ import contextlib
 import getpass
 import os
 import re
-from collections.abc import Iterator, Mapping
-from http import HTTPStatus
+from collections.abc import Coroutine, Iterator, Mapping
 from pathlib import Path
-from typing import BinaryIO, Final, Self, cast
-from urllib.parse import quote
+from typing import Any, Self, TypeVar, cast
 from uuid import uuid4
 
 import httpx
 from httpx_sse import EventSource, aconnect_sse
-from pydantic import JsonValue
 
 from browser_service.cli import output
-from client import instance
+from client import files, instance, unavailable
+from client.autostart import Autostart
 from client.credentials import DAY_S, Credentials, mint
-from client.proven import ProvenTransport, Prover
+from client.http import ServiceClient
+from client.reply import Reply
 from shared import wire
-from shared.errors import ErrorBody, Relayed, ServiceUnavailable
+from shared.errors import ErrorBody, ServiceUnavailable
 from shared.model import Json
 from shared.replies import ForTerminal
 from shared.secret import ensure_secret
+from shared.written import fingerprint
 
-_TIMEOUT_S: Final = 60.0
-_LOOK_FIRST: Final = "It may or may not have happened: look first (run snapshot), then decide whether to repeat it."
+T = TypeVar("T")
 
 
 def account() -> str:
@@ -47,109 +46,94 @@ def client_id(label: str = "") -> str:
     return os.environ.get("BROWSE_CLIENT_ID") or f"cli-{account()}"
 
 
-def token(data_dir: Path, label: str = "", *, operator: bool = False, lifetime_s: int = DAY_S) -> str:
-    """Make a token for the account. Raises ServiceUnavailable if there is no secret: a new one would be unknown to the
-    running service."""
+def token(data_dir: Path, label: str = "", *, lifetime_s: int = DAY_S) -> str:
+    """Make a token for the account. Raises ServiceUnavailable if there is no secret, as `_check_secret` does."""
+    _check_secret(data_dir)
+    return mint(ensure_secret(data_dir), client_id(label), label or "CLI", lifetime_s=lifetime_s)
+
+
+def _check_secret(data_dir: Path) -> None:
+    """Raise ServiceUnavailable if a running service's secret is gone: a new one would be unknown to it."""
     path = data_dir / wire.SECRET_FILE
     if not path.exists() and instance.find(data_dir):
         raise ServiceUnavailable(
             f"The secret file {path} is gone; the service knows only the one that was in it.",
             hint="Restart the service, which makes a new one: browse-together down, then browse-together up --detach.",
         )
-    secret = ensure_secret(data_dir)
-    return mint(secret, client_id(label), label or "CLI", operator=operator, lifetime_s=lifetime_s)
 
 
 def given(data_dir: Path) -> Credentials:
     """Return the credentials given by the environment, in the same way as for a gateway."""
     file = os.environ.get("BROWSE_TOKEN_FILE")
-    token_file = Path(file) if file else None
-    return Credentials(client_id(), data_dir, token=os.environ.get("BROWSE_TOKEN") or None, token_file=token_file)
+    token = os.environ.get("BROWSE_TOKEN") or None
+    return Credentials(client_id(), data_dir, "CLI", token, Path(file) if file else None, "This command")
 
 
 class Client:
     """A client of a data directory's service: this account's person (`operator`), the token in the environment, or this
-    account. Raises ServiceUnavailable if no service runs."""
+    account. Raises ServiceUnavailable if no service runs, or does not answer; Relayed for the service's error."""
 
     def __init__(self, data_dir: Path, *, operator: bool = False) -> None:
-        self.url = instance.require(data_dir).url
-        limited = None if operator else given(data_dir)
-        if limited is not None and limited.are_given:
-            headers = limited.headers()
-        else:
-            headers = {"Authorization": f"Bearer {token(data_dir, operator=operator)}"}
-        self._runner = asyncio.Runner()
-        self._http = httpx.AsyncClient(
-            base_url=self.url,
-            headers=headers,
-            transport=ProvenTransport(Prover(self.url, data_dir, given_token=False)),
-            timeout=_TIMEOUT_S,
-            trust_env=False,
+        url = instance.require(data_dir).url
+        person = Credentials(client_id(), data_dir, "CLI", caller="This command", operator=True)
+        credentials = person if operator else given(data_dir)
+        if not credentials.are_given:
+            _check_secret(data_dir)
+        # A service is asked for its proof even before a given token is sent: its secret is at hand here.
+        self._service = ServiceClient(
+            url, credentials, Autostart(url, data_dir, enabled=False), fingerprint(), is_proven=True
         )
+        self._service.retry_for_s = 0
+        self._runner = asyncio.Runner()
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        with self._runner as runner:
-            runner.run(self._http.aclose())
+        with self._runner:
+            self._run(self._service.close(1))
 
     def call(self, body: Json, call_id: str = "") -> Json:
         """Make a call, wait for its end, and return its envelope with text for a terminal. Ctrl+C cancels the call."""
-        call_id = call_id or f"cli-{uuid4().hex}"
-        form = {wire.REPLY: ForTerminal(action=str(body["action"])).model_dump_json()}
+        call_id, form = call_id or f"cli-{uuid4().hex}", ForTerminal(action=str(body["action"]))
         try:
             with output.waiting(f"{body['action']} …"):
-                reply = self._post(wire.call_path(body.get("pageId")), body, {wire.CALL_ID: call_id, **form})
-                while _still_runs(reply):
-                    reply = self._post(wire.BROWSER, {"action": "get_call", "callId": call_id}, form)
+                reply = self._run(self._service.call(call_id, body, form))
+                while reply.result.get("stillRunning") is True:
+                    again: Json = {"action": "get_call", "callId": call_id}
+                    reply = self._run(self._service.call(uuid4().hex, again, form))
         except KeyboardInterrupt:
-            self._post(f"{wire.CALLS}/{call_id}/cancel", {})
+            self.post(f"{wire.CALLS}/{call_id}/cancel", {})
             raise
-        return reply
+        return reply.model_dump(mode="json", by_alias=True, exclude_unset=True)
 
     def get(self, path: str, query: Mapping[str, str] | None = None) -> Json:
-        """Return the result of a GET. Raises Relayed for the service's error."""
-        return _result(_envelope(self._runner.run(self._http.get(path, params=query))))
+        return self._result("GET", path, query)
 
     def delete(self, path: str, query: Mapping[str, str]) -> Json:
-        """Return the result of a DELETE. Raises Relayed for the service's error."""
-        return _result(_envelope(self._runner.run(self._http.delete(path, params=query))))
+        return self._result("DELETE", path, query)
 
     def post(self, path: str, body: Json) -> Json:
-        """Return the result of a POST. Raises Relayed for the service's error."""
-        return _result(self._post(path, body))
+        return self._result("POST", path, body=body)
 
     def save(self, artifact_id: str, path: Path) -> int:
-        """Write a call's file to a path, and return its size. An existing file stays until the new one is complete.
-        Raises Relayed for the service's error, ServiceUnavailable."""
-        try:
-            return self._runner.run(self._save(f"{wire.FILES}/{quote(artifact_id, safe='')}", path))
-        except httpx.HTTPError as error:
-            raise ServiceUnavailable(
-                f"The connection to the service broke: {error}", hint="Nothing was saved. Repeat it."
-            ) from None
-
-    async def _save(self, url: str, path: Path) -> int:
-        async with self._http.stream("GET", url) as response:
-            await _check(response)
-            length, size = response.headers.get("content-length", ""), 0
-            with _complete(path) as file, output.bar(path.name, int(length) if length.isdigit() else None) as advance:
-                async for chunk in response.aiter_bytes():
-                    size += file.write(chunk)
-                    advance(len(chunk))
-        return size
+        """Write a call's file to a path, and return its size. An existing file stays until the new one is complete."""
+        with _complete(path) as part:
+            return self._run(files.save(self._service, artifact_id, part, lambda size: output.bar(path.name, size)))
 
     @contextlib.contextmanager
     def events(self, query: Mapping[str, str]) -> Iterator[Iterator[tuple[str, str]]]:
         """Yield the names and data of the service's events until it ends."""
-        stream = aconnect_sse(self._http, "GET", wire.EVENTS, params=dict(query))
-        source = self._runner.run(stream.__aenter__())
+        headers = self._service.credentials.headers()
+        stream = aconnect_sse(self._service.http, "GET", wire.EVENTS, params=dict(query), headers=headers)
+        source = self._run(stream.__aenter__())
         try:
-            self._runner.run(_check(source.response))
+            if not source.response.is_success:
+                self._run(source.response.aread())
+                raise files.error_in(self._service, source.response)
             yield self._events(source)
         finally:
-            self._runner.run(stream.__aexit__(None, None, None))
+            self._run(stream.__aexit__(None, None, None))
 
     def _events(self, source: EventSource) -> Iterator[tuple[str, str]]:
         events = source.aiter_sse()
@@ -158,36 +142,30 @@ class Client:
                 event = self._runner.run(anext(events))
                 yield event.event, event.data
 
-    def _post(self, path: str, body: Json, headers: Mapping[str, str] | None = None) -> Json:
+    def _result(self, method: str, path: str, query: Mapping[str, str] | None = None, body: Json | None = None) -> Json:
+        reply: Reply = self._run(self._service.request(method, path, params=query, json=body))
+        if reply.error:
+            raise reply.error.relayed()
+        return reply.result
+
+    def _run(self, work: Coroutine[Any, Any, T]) -> T:  # Any: what nobody sends it
         try:
-            return _envelope(self._runner.run(self._http.post(path, json=body, headers=headers)))
-        except httpx.TimeoutException:
-            raise ServiceUnavailable(
-                f"The service has not answered for {_TIMEOUT_S:.0f} s.", hint=_LOOK_FIRST
-            ) from None
+            return self._runner.run(work)
         except httpx.HTTPError as error:
-            raise ServiceUnavailable(f"The connection to the service broke: {error}", hint=_LOOK_FIRST) from None
-
-
-async def _check(response: httpx.Response) -> None:
-    """Raise Relayed for the service's error."""
-    if response.status_code != HTTPStatus.OK:
-        await response.aread()
-        raise Relayed(error_of(_envelope(response)))
+            raise unavailable.not_running(self._service.url, str(error) or type(error).__name__) from None
 
 
 @contextlib.contextmanager
-def _complete(path: Path) -> Iterator[BinaryIO]:
-    """Open a file that replaces the path at the end of the block. A pipe or a device is written directly."""
+def _complete(path: Path) -> Iterator[Path]:
+    """Yield where to write a file that replaces the path at the end of the block. A pipe or a device is written
+    directly."""
     if path.exists() and not path.is_file():
-        with path.open("wb") as device:
-            yield device
+        yield path
         return
     path = path.resolve()  # write the target of a link, not the link
     part = path.with_name(f".{path.name}.part")
     try:
-        with part.open("wb") as file:
-            yield file
+        yield part
         part.replace(path)
     finally:
         part.unlink(missing_ok=True)
@@ -195,24 +173,3 @@ def _complete(path: Path) -> Iterator[BinaryIO]:
 
 def error_of(reply: Json) -> ErrorBody:
     return ErrorBody.model_validate({"status": 0, **cast("Json", reply["error"])})  # the service's reply
-
-
-def _result(reply: Json) -> Json:
-    if not reply["success"]:
-        raise Relayed(error_of(reply))
-    return cast("Json", reply["result"])  # the service's reply
-
-
-def _envelope(response: httpx.Response) -> Json:
-    try:
-        envelope: JsonValue = response.json()
-    except ValueError:
-        envelope = None
-    if not isinstance(envelope, dict) or "success" not in envelope:
-        raise ServiceUnavailable(f"{response.url} answered {response.status_code}, with no reply of the service.")
-    return envelope
-
-
-def _still_runs(reply: Json) -> bool:
-    result = reply.get("result")
-    return isinstance(result, dict) and result.get("stillRunning") is True

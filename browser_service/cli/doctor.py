@@ -45,7 +45,7 @@ async def examine(settings: Settings) -> list[Check]:
         check_journal(settings.data_dir, running),
         *check_aside(settings.data_dir),
         check_port(settings, running),
-        *([check_running(running), check_settings(settings, running), check_memory(running)] if running else []),
+        *([check_running(running), check_settings(settings), check_memory(running)] if running else []),
         check_gateways(),
         check_display(settings),
         check_video(),
@@ -98,9 +98,9 @@ def check_reach(settings: Settings) -> Check:
     return sound("reach", "; ".join(rules))
 
 
-def check_settings(settings: Settings, running: instance.Instance) -> Check:
+def check_settings(settings: Settings) -> Check:
     """Compare the running service's settings with those of a start from here. A difference is no fault."""
-    account = running_settings(running, settings)
+    account = running_settings(settings)
     if account is None:
         return sound("settings", "the running service does not say them")
     if not account.after_restart:

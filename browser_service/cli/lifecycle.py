@@ -92,7 +92,7 @@ def status(*, data_dir: flags.DataDir = None, as_json: flags.AsJson = False) -> 
         found |= {"pid": running.pid, "url": running.url, "wall": running.url, "version": running.version}
         found |= {name: now.get(name) for name in ("pages", "parked", "browsers", "memoryMb", "memoryLimitMb")}
         found |= {"hosts": hosts} if (hosts := now.get("hosts")) else {}
-        if account := running_settings(running, settings):
+        if account := running_settings(settings):
             found["wall"] = account.changed.get("public_url") or running.url
             found |= {"settings": account.changed, "afterRestart": account.after_restart}
             difference = account.difference

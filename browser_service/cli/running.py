@@ -8,9 +8,9 @@ from browser_service import settings_report
 from browser_service.cli import output
 from browser_service.settings import Settings
 from client import config_place, instance
-from shared.errors import ServiceUnavailable
+from shared import wire
+from shared.errors import BrowseError
 from shared.model import Json
-from shared.secret import read_secret
 
 
 def service_of(data_dir: Path) -> instance.Instance | None:
@@ -49,15 +49,15 @@ class Running(NamedTuple):
 RESTART: Final = "A restart takes them: browse-together down, then browse-together up --detach."
 
 
-def running_settings(running: instance.Instance, here: Settings) -> Running | None:
-    """Return the settings of a running service; None if it does not report them."""
-    from client.credentials import mint  # noqa: PLC0415 - `up` needs none, and what signs takes long to import
+def running_settings(here: Settings) -> Running | None:
+    """Return the settings of the running service; None if it does not report them."""
+    from browser_service.cli.client import Client  # noqa: PLC0415 - `up` needs none, and it takes long to import
 
     try:
-        secret = read_secret(here.data_dir)
-    except (OSError, ServiceUnavailable):
+        with Client(here.data_dir, operator=True) as service:
+            account = service.get(wire.SETTINGS)
+    except (OSError, BrowseError):
         return None
-    account = instance.running_settings(running.url, secret, mint(secret, "cli", "CLI"))
     values, changed = account.get("settings"), account.get("changed")
     if not isinstance(values, dict) or not isinstance(changed, list):
         return None

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from browser_service.cli.client import Client
-from client import instance
+from browser_service.cli.running import running_settings
 from client.autostart import Autostart
 from client.credentials import Credentials, mint
 from client.http import ServiceClient
@@ -21,7 +21,7 @@ from shared.secret import ensure_secret, proof
 from shared.written import fingerprint
 from tests.support.certificates import certificate
 from tests.support.listening import become, listening
-from tests.support.service import RunningService
+from tests.support.service import RunningService, settings_for
 from tests.support.standin import SECRET, StandIn
 from tests.support.standin import listening as standing_in
 
@@ -186,9 +186,7 @@ async def test_the_command_line_sends_a_foreign_program_no_token(tmp_path: Path)
                 cli.get(wire.REQUESTS)
 
         await asyncio.to_thread(ask)
-        secret = ensure_secret(tmp_path)
-        token = mint(secret, "cli")
-        assert await asyncio.to_thread(instance.running_settings, program.url, secret, token) == {}
+        assert await asyncio.to_thread(running_settings, settings_for(tmp_path)) is None
     assert program.heard.count(b"nonce=") == 2
     assert b"uthorization" not in program.heard
 
@@ -209,9 +207,9 @@ async def test_a_service_of_this_machine_by_https_is_proven_by_the_secret(
     async with client_of(url, data_dir) as service:
         reply = await service.call("call-1", {"action": "list_pages"})
     assert reply.error is None
-    secret = ensure_secret(data_dir)
-    told = await asyncio.to_thread(instance.running_settings, url, secret, mint(secret, "cli"))
-    assert isinstance(told["settings"], dict)
+    told = await asyncio.to_thread(running_settings, encrypted.settings)
+    assert told is not None
+    assert "tls_cert" in told.changed
     other = tmp_path / "other"
     ensure_secret(other)
     async with client_of(url, other) as service:
