@@ -1,13 +1,12 @@
 """Lets clients in by a key, each key being a separate client, and limits how often they call."""
 
-import asyncio
 import contextlib
 import hashlib
 import os
 import secrets
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -64,28 +63,6 @@ def _long_enough(key: str, name: str) -> str:
 def digest(key: str) -> str:
     """Return a digest for comparing keys, so that the time taken reveals nothing."""
     return hashlib.sha256(key.encode()).hexdigest()
-
-
-class Turnstile:
-    """A queue for each client that opens connections."""
-
-    def __init__(self) -> None:
-        self._locks: dict[str, asyncio.Lock] = {}
-        self._waiting = Counter[str]()
-
-    @contextlib.asynccontextmanager
-    async def passed(self, client: str) -> AsyncIterator[None]:
-        """Wait for this client's turn, and let it open no other connection during the block."""
-        lock = self._locks.setdefault(client, asyncio.Lock())
-        self._waiting[client] += 1
-        try:
-            async with lock:
-                yield
-                await asyncio.sleep(0)  # let other clients go before this client's next connection
-        finally:
-            self._waiting[client] -= 1
-            if not self._waiting[client]:
-                del self._waiting[client], self._locks[client]
 
 
 LIVES_S: Final = 60.0
@@ -166,7 +143,6 @@ class Access:
 
     def __init__(self, settings: TransportSettings, keys: Iterable[str], where: str = "") -> None:
         self.tickets = Tickets() if settings.auth == "session" else None
-        self.turnstile = Turnstile()
         self._auth = settings.auth
         self._clients = {digest(key): digest(key)[:24] for key in keys}
         self._where = where if settings.is_loopback else ""

@@ -51,7 +51,7 @@ class WebSockets:
 
     def __init__(self, connect: Connect, access: Access) -> None:
         self._connect = connect
-        self._tickets, self._turnstile = access.tickets, access.turnstile
+        self._tickets = access.tickets
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         websocket = WebSocket(scope, receive, send)
@@ -61,10 +61,9 @@ class WebSockets:
         subprotocol = MCP_SUBPROTOCOL if MCP_SUBPROTOCOL in scope["subprotocols"] else None
         with self._tickets.used(session_id) if self._tickets else contextlib.nullcontext():
             user: str = scope["user"].username
-            async with self._turnstile.passed(user):
-                await websocket.accept(subprotocol, [(MCP_SESSION_ID_HEADER.encode(), session_id.encode())])
-                client = hashlib.sha256(f"{user}:{session_id}".encode()).hexdigest()[:24]
-                connection = self._connect(f"mcp:{client}")
+            await websocket.accept(subprotocol, [(MCP_SESSION_ID_HEADER.encode(), session_id.encode())])
+            client = hashlib.sha256(f"{user}:{session_id}".encode()).hexdigest()[:24]
+            connection = self._connect(f"mcp:{client}")
             await Relay(_Host(websocket, connection)).serve(connection)
 
 
@@ -171,7 +170,7 @@ def http_app(settings: TransportSettings, connect: Connect, access: Access, stre
         sse = SseServerTransport(MESSAGES_PATH, max_request_body_size=MAX_MESSAGE_BYTES)
         paths.append(SSE_PATH)
         # clients try a POST there, and go on after this refusal
-        routes.append(Route(SSE_PATH, _Sse(sse, connect, access), methods=["GET"]))
+        routes.append(Route(SSE_PATH, _Sse(sse, connect), methods=["GET"]))
         routes.append(Mount(MESSAGES_PATH, sse.handle_post_message))
     router = Router(routes, default=_Elsewhere(" and ".join(paths)))
     return _behind_door(OneMessage(router), settings, access)
@@ -187,14 +186,12 @@ def websocket_app(settings: TransportSettings, connect: Connect, access: Access)
 class _Sse:
     """An application that serves the connection of an event stream while that is open."""
 
-    def __init__(self, transport: SseServerTransport, connect: Connect, access: Access) -> None:
-        self._transport, self._connect, self._turnstile = transport, connect, access.turnstile
+    def __init__(self, transport: SseServerTransport, connect: Connect) -> None:
+        self._transport, self._connect = transport, connect
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         async with self._transport.connect_sse(scope, receive, send) as (requests, replies):
-            async with self._turnstile.passed(scope["user"].username):
-                connection = self._connect(f"mcp:{uuid4().hex}")
-            await connection.serve(requests, replies)
+            await self._connect(f"mcp:{uuid4().hex}").serve(requests, replies)
 
 
 class _Elsewhere:

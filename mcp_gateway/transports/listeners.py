@@ -146,7 +146,7 @@ class Listeners:
         )
         known, self._where = read_keys(settings, gateway.settings.data_dir)
         self._access = Access(settings, known, self._where)
-        self._streamable = StreamableHttp(self._connect, self._access.turnstile, gateway.instructions)
+        self._streamable = StreamableHttp(self._connect, gateway.instructions)
         self._tls = tls(settings)
         self._serving: dict[Listener, asyncio.Task[None]] = {}
         self.urls: dict[str, str] = {}

@@ -19,7 +19,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import Message, Receive, Scope, Send
 
 from mcp_gateway.connection import Connection, server_of
-from mcp_gateway.transports.access import Refused, Turnstile
+from mcp_gateway.transports.access import Refused
 from mcp_gateway.transports.messages import METHOD
 from shared.wire import MAX_MESSAGE_BYTES
 
@@ -128,8 +128,8 @@ class Visitor:
 class StreamableHttp:
     """An ASGI application behind a door that passes each request to the connection of its session or client."""
 
-    def __init__(self, connect: Connect, turnstile: Turnstile, instructions: str) -> None:
-        self._connect, self._turnstile = connect, turnstile
+    def __init__(self, connect: Connect, instructions: str) -> None:
+        self._connect = connect
         self._sessions: dict[str, Visitor] = {}
         self._clients: dict[str, Visitor] = {}
         self._is_ending = asyncio.Event()
@@ -173,9 +173,8 @@ class StreamableHttp:
         elif scope.get(METHOD) != "initialize":
             raise Refused(400, _NO_SESSION)
         else:
-            async with self._turnstile.passed(user.username):
-                await self._make_room()
-                await self._open(Visitor(self._connect(f"mcp:{uuid4().hex}"), user), scope, receive, send)
+            await self._make_room()
+            await self._open(Visitor(self._connect(f"mcp:{uuid4().hex}"), user), scope, receive, send)
 
     async def _open(self, visitor: Visitor, scope: Scope, receive: Receive, send: Send) -> None:
         """Open a session, unless the request is refused."""
