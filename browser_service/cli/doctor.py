@@ -1,6 +1,5 @@
 """Checks what a service needs from this machine, and says what to do if something is missing."""
 
-import contextlib
 import os
 import platform
 import shutil
@@ -39,14 +38,12 @@ async def examine(settings: Settings) -> list[Check]:
     return [
         check_versions(),
         *check_config(),
-        check_reach(settings),
         check_data_dir(settings.data_dir),
         check_secret(settings.data_dir),
         check_journal(settings.data_dir, running),
         *check_aside(settings.data_dir),
         check_port(settings, running),
         *([check_running(running), check_settings(settings), check_memory(running)] if running else []),
-        check_gateways(),
         check_display(settings),
         check_video(),
         *await check_browser(settings),
@@ -57,18 +54,6 @@ def check_versions() -> Check:
     libraries = ", ".join(f"{name} {version(name)}" for name in ("playwright", "mcp", "pydantic"))
     found = f"{wire.APP_NAME} {wire.VERSION}, Python {platform.python_version()}, {libraries}; {platform.platform()}"
     return sound("versions", found)
-
-
-def check_gateways() -> Check:
-    """List the processes that serve this account's chats."""
-    mine = psutil.Process().username()
-    found = list[str]()
-    for process in psutil.process_iter():
-        with contextlib.suppress(psutil.Error):
-            if wire.SHARED_GATEWAY in process.cmdline() and process.username() == mine:
-                found.append(f"pid {process.pid}, {process.memory_info().rss // _MB} MB")
-    none = "none runs that chats share; the first chat starts it, unless BROWSE_SHARED is false"
-    return sound("gateway", "; ".join(found) or none)
 
 
 def check_config() -> list[Check]:
@@ -82,20 +67,6 @@ def check_config() -> list[Check]:
         found = f"others may read {', '.join(secrets)} in {file}"
         return [wrong("config", found, f"chmod 600 {file}")]
     return [sound("config", f"{file} sets {', '.join(names) or 'nothing'}")]
-
-
-def check_reach(settings: Settings) -> Check:
-    """Describe where pages may go."""
-    rules = [
-        f"BROWSE_{name.upper()} {', '.join(values)}"
-        for name in ("url_whitelist", "url_blacklist")
-        if (values := getattr(settings, name))
-    ]
-    if settings.url_whitelist or settings.url_blacklist:
-        rules.append(f"for {settings.url_rules_for}")
-    network = "refused" if settings.private_network == "refuse" else "reached"
-    rules.append(f"private networks are {network} (BROWSE_PRIVATE_NETWORK)")
-    return sound("reach", "; ".join(rules))
 
 
 def check_settings(settings: Settings) -> Check:
