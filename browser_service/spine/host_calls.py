@@ -3,14 +3,13 @@
 import asyncio
 import contextlib
 import itertools
-from collections import Counter
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from typing import Final
 
 from browser_service.clients.presence import Clients
 from browser_service.host.seam import CallKey, ParsedCall, SessionHost
-from browser_service.rules.origin_turns import Visit, count_visits, visits
+from browser_service.rules.origin_turns import Visit, count_visits
 from browser_service.rules.quotas import Quotas
 from browser_service.security.concealment import Concealment
 from browser_service.security.named_secrets import NamedSecrets
@@ -95,7 +94,7 @@ class NewPages(Stage):
 
 @dataclass(eq=False)
 class Visits(Stage):
-    """The turns at the origins to which a call sends requests, and a note of where these led."""
+    """The turns at the origins to which a call sends requests."""
 
     directory: Directory
     clients: Clients
@@ -106,28 +105,14 @@ class Visits(Stage):
 
     async def run(self, call: FrontCall, go: Go) -> Outcome:
         action = call.limited or call.action
-        origins = self._visited(call, action)
+        page = self.directory.get(call.address.page_id)
+        origins = count_visits(action, self.directory.seen_by(page, call.client_id).url if page else "")
         async with AsyncExitStack() as turns:
             for origin, times in sorted(origins.items()):  # always in one order, so that no two calls deadlock
                 visit = Visit(call.call_id, call.client_id, action.name(), action.allowed_ms() / 1000, times)
                 if text := await turns.enter_async_context(self.origins.turn(origin, visit, call.record.cancel)):
                     self.clients.notify(call.client_id, Notice(text=text))
-            outcome = await go(call)
-            self._note_arrival(action, outcome)
-            return outcome
-
-    def _visited(self, call: FrontCall, action: Action) -> Counter[str]:
-        """Count the requests of a call by origin, with those to which its addresses redirected lately."""
-        page = self.directory.get(call.address.page_id)
-        origins = count_visits(action, self.directory.seen_by(page, call.client_id).url if page else "")
-        return origins + self.origins.beyond(each.requested_url or "" for each in action.every_part() if visits(each))
-
-    def _note_arrival(self, action: Action, outcome: Outcome) -> None:
-        """Note where a call was redirected, by its answer or by its page's new URL."""
-        if not visits(action) or not action.requested_url or outcome.result is None:
-            return
-        reached = outcome.result.get("redirectedTo") or (outcome.page.url if action.navigates and outcome.page else "")
-        self.origins.note_arrival(action.requested_url, str(reached))
+            return await go(call)
 
 
 @dataclass(eq=False)

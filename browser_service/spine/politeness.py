@@ -1,10 +1,8 @@
 """Limits what all clients together ask of a site, and keeps the pauses that a site asks for."""
 
 import math
-import re
 import time
-from collections import Counter
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -16,7 +14,6 @@ from browser_service.rules.origin_turns import OriginLimits, OriginTurns, Visit
 from browser_service.rules.quotas import rate_limited, time_after
 from browser_service.rules.turns import Send
 from browser_service.rules.window import Clock
-from browser_service.security.urls import origin_of
 from browser_service.waits import Cancel, until_granted
 from shared.errors import Cancelled, RateLimited
 from shared.events import Throttled
@@ -52,8 +49,6 @@ class Origins:
         self._clock = clock
         self._turns = Bounded[str, OriginTurns](_IDLE_ONES_KEPT, spared=lambda turns: not turns.idle)
         self._pauses = Bounded[str, Pause](_PAUSES_KEPT)
-        self._redirects = Bounded[str, str](_IDLE_ONES_KEPT)
-        """For addresses that recently redirected to another origin, that origin."""
 
     @asynccontextmanager
     async def turn(self, name: str, visit: Visit, cancel: Cancel) -> AsyncIterator[str]:
@@ -73,18 +68,6 @@ class Origins:
             yield notice if self._clock() - began >= _NOTICED_AFTER_S else ""
         finally:
             turns.leave(visit)
-
-    def note_arrival(self, url: str, reached: str) -> None:
-        """Note where an address led. The next visit needs a turn at that origin too."""
-        origin, asked, address = origin_of(reached), origin_of(url), _without_query(url)
-        if origin is not None and asked not in {None, origin}:
-            self._redirects[address] = origin
-        else:
-            self._redirects.pop(address, None)
-
-    def beyond(self, urls: Iterable[str]) -> Counter[str]:
-        """Count the visits to the origins where these addresses last redirected."""
-        return Counter(origin for url in urls if (origin := self._redirects.get(_without_query(url))))
 
     def throttled(self, name: str, event: Throttled) -> str:
         """Start the pause that an origin asks for, and refuse whoever waits. Return the notice for the caller."""
@@ -153,10 +136,6 @@ class Origins:
         if name not in self._turns:
             self._turns[name] = OriginTurns(name, self._limits.of(name), self._send, self._clock)
         return self._turns[name]
-
-
-def _without_query(url: str) -> str:
-    return re.split(r"[?#]", url.strip(), maxsplit=1)[0]
 
 
 def _timeout_hint(seconds: float) -> str:

@@ -298,19 +298,6 @@ async def test_local_sites_have_no_limits_and_waits_for_public_ones_are_reported
         assert [(await call).status_code for call in (running, public)] == [200, 200]
 
 
-async def test_a_redirect_from_a_local_to_a_public_site_waits_for_a_turn_there(
-    start: StartService, clock: Clock, site: Site
-) -> None:
-    service = await start(clock=clock, origin_per_minute=2, proxy=site.url().rstrip("/"))
-    onward = site.page("/onward", Answer("", 302, headers={"Location": "http://shop.example/"}))
-    site.page("/", "hello")
-    async with service.agent() as agent:
-        for _ in range(4):  # the first shows where it leads
-            reply = await agent.reply("goto", pageId="a", url=f"{onward}?again", timeout=1_000)
-        assert reply.json()["error"]["details"]["context"]["origin"] == "http://shop.example"
-        await agent.call("goto", pageId="a", url=site.page("/other", "elsewhere on the same site"))
-
-
 # --- pauses --------------------------------------------------------------------------------------------------------
 
 
