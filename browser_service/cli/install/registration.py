@@ -84,6 +84,8 @@ class Change:
             entry = {**(own if isinstance(own, dict) else {}), **self.client.entry(self.gateway)}
         with self._explained():
             edited = self.client.format.edited(text or "", self.client.section, self.name, entry)
+        if entry is None and self.earlier and self.client.format.says_same(edited, self.earlier):
+            return self.earlier  # as it was written before the server came
         is_ours = self.earlier is None and not self.path.is_symlink()
         return None if entry is None and is_ours and _EMPTY.fullmatch(edited) else edited
 

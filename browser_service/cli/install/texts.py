@@ -1,7 +1,7 @@
-"""Edits the text of a client's configuration: one server is added or removed, and all else stays as written.
+"""Edits the text of a client's configuration: one server is added or removed, and all else stays.
 
-Each format proposes simple edits, the smallest change first. The first proposal with exactly the wanted content is
-used. If there is none, a person must make the change.
+Each format proposes edits. The first one with exactly the wanted content is used. If there is none, a person must make
+the change: so it is with comments in JSON.
 """
 
 import json
@@ -49,25 +49,34 @@ class Format(ABC):
 
     def edited(self, text: str, section: str, name: str, entry: Entry | None) -> str:
         """Return the text with this entry for the server, or without the server. Raises Malformed, NotEditable."""
-        servers = {key: value for key, value in self.servers(text, section).items() if key != name}
-        if entry is not None:
+        servers = self.servers(text, section)
+        if entry is None:
+            servers.pop(name, None)
+        else:
             servers[name] = dict(entry)
-        expected = _without_empty({**self._load(text), section: servers})
-        for proposed in self._added(text, section, name, entry) if entry else self._removed(text, section, name):
+        whole = {**self._load(text), section: servers}
+        if not servers:
+            del whole[section]
+        for proposed in self._proposed(text, whole, section, name):
             with suppress(Malformed):
-                if _without_empty(self._load(proposed)) == expected:
+                if _without_empty(self._load(proposed)) == _without_empty(whole):
                     return proposed
         raise NotEditable
+
+    def says_same(self, text: str, other: str) -> bool:
+        """Return whether two texts have the same content, apart from empty groups."""
+        try:
+            return _without_empty(self._load(text)) == _without_empty(self._load(other))
+        except Malformed:
+            return False
 
     @abstractmethod
     def _load(self, text: str) -> Json:
         """Parse the text. Raises Malformed."""
 
     @abstractmethod
-    def _added(self, text: str, section: str, name: str, entry: Entry) -> Iterator[str]: ...
-
-    @abstractmethod
-    def _removed(self, text: str, section: str, name: str) -> Iterator[str]: ...
+    def _proposed(self, text: str, whole: Json, section: str, name: str) -> Iterator[str]:
+        """Yield texts that may have the content `whole`, in which the section has the server or has it no more."""
 
 
 class JsonText(Format):
@@ -90,32 +99,11 @@ class JsonText(Format):
             raise Malformed("it is no object")
         return value
 
-    def _added(self, text: str, section: str, name: str, entry: Entry) -> Iterator[str]:
-        text = text if self._plain(text).strip() else f"{text}{{}}\n"
-        servers = self.servers(text, section)
-        if isinstance(own := servers.get(name), dict):  # usually, the program has moved
-            yield text.replace(json.dumps(own.get("command")), json.dumps(entry["command"]), 1)
-        for opening, member, closing in _members(text, section, {name: dict(entry)}):
-            if found := re.search(opening, text):
-                before, after = text[: found.end()], text[found.end() :]
-                is_first = after.lstrip().startswith("}")
-                yield f"{before}{member}{closing}{after.lstrip()}" if is_first else f"{before}{member},{after}"
-        yield from self._anew(text, {section: {**servers, name: dict(entry)}})
-
-    def _removed(self, text: str, section: str, name: str) -> Iterator[str]:
-        servers = self.servers(text, section)
-        entry = servers.pop(name)
-        for _, member, closing in reversed([*_members(text, section, {name: entry})]):
-            for written in (f"{member},", f",{member}", f"{member}{closing}"):
-                yield text.replace(written, "", 1)
-        yield from self._anew(text, {section: servers})
-
-    def _anew(self, text: str, changed: Json) -> Iterator[str]:
-        """Propose rewriting the whole text, unless comments would be lost."""
-        if self._plain(text) == text:
-            end = "\n" if text.endswith("\n") else ""
-            whole = json.dumps({**self._load(text), **changed}, indent=_step(text), ensure_ascii=False)
-            yield f"{whole}{end}".replace("\n", _line_end(text))
+    def _proposed(self, text: str, whole: Json, section: str, name: str) -> Iterator[str]:  # noqa: ARG002 - all is written
+        if self._plain(text) == text:  # otherwise comments would be lost
+            end = "\n" if text.endswith("\n") or not text else ""
+            written = json.dumps(whole, indent=_step(text), ensure_ascii=False)
+            yield f"{written}{end}".replace("\n", "\r\n" if "\r\n" in text else "\n")
 
     def _plain(self, text: str) -> str:
         """Return the text with blanks instead of everything that is not JSON, so that all other characters keep their
@@ -133,21 +121,23 @@ class TomlText(Format):
         except (tomllib.TOMLDecodeError, RecursionError) as error:
             raise Malformed(str(error)) from None
 
-    def _added(self, text: str, section: str, name: str, entry: Entry) -> Iterator[str]:
-        yield text + _table(text, section, name, entry)
+    def _proposed(self, text: str, whole: Json, section: str, name: str) -> Iterator[str]:
+        entry = cast("dict[str, Json]", whole.get(section, {})).get(name)  # as it was made
+        if entry is not None:
+            yield text + _table(text, section, name, entry)
+        else:  # our own earlier form
+            yield text.replace(_table(text, section, name, cast("Json", self.servers(text, section)[name])), "", 1)
         with suppress(TOMLKitError):
             document = tomlkit.parse(text)
-            own = _group(document, section).setdefault(name, {})
-            own.update({key: value for key, value in entry.items() if own.get(key) != value})
-            yield from _with_comments(text, tomlkit.dumps(document))
-
-    def _removed(self, text: str, section: str, name: str) -> Iterator[str]:
-        entry = cast("Json", self.servers(text, section)[name])  # our own earlier form
-        yield text.replace(_table(text, section, name, entry), "", 1)
-        with suppress(TOMLKitError):
-            document = tomlkit.parse(text)
-            del _group(document, section)[name]
-            yield from _with_comments(text, tomlkit.dumps(document))
+            group = cast("MutableMapping[str, Json]", document[section])  # tomlkit's tables are mappings
+            if entry is None:
+                del group[name]
+            else:
+                own = group.setdefault(name, {})
+                own.update({key: value for key, value in entry.items() if own.get(key) != value})
+            edited = tomlkit.dumps(document)
+            if all(line.partition("#")[2].strip() in edited for line in text.splitlines()):  # no comment is lost
+                yield edited
 
 
 def _without_empty(content: Json) -> Json:
@@ -155,26 +145,10 @@ def _without_empty(content: Json) -> Json:
     return {key: value for key, value in content.items() if value != {}}
 
 
-def _members(text: str, section: str, servers: Json) -> Iterator[tuple[str, str, str]]:
-    """Yield the servers as members of the section, and the section as a member: a pattern for the text before, the
-    member, and the text after a sole member. Yields nothing for a one-line text."""
-    if (step := _step(text)) is None:
-        return
-    within = (rf'"{re.escape(section)}"\s*:\s*\{{', step, servers)
-    for opening, indent, members in (within, (r"\{", "", {section: servers})):
-        line = f"{_line_end(text)}{indent}"
-        written = json.dumps(members, ensure_ascii=False, indent=step)
-        yield opening, written[1:-2].replace("\n", line), line
-
-
 def _step(text: str) -> str | None:
     """Return a text's indentation; None if it is on one line."""
     found = _INDENT.search(text)
     return found[1] if found else None if len(text.strip()) > len("{}") else "  "
-
-
-def _line_end(text: str) -> str:
-    return "\r\n" if "\r\n" in text else "\n"
 
 
 def _blank(found: re.Match[str]) -> str:
@@ -186,13 +160,3 @@ def _table(text: str, section: str, name: str, entry: Entry) -> str:
     """Return an entry in the form for the end of a text."""
     gap = "" if not text.strip() else "\n" if text.endswith("\n") else "\n\n"
     return f"{gap}[{section}.{name}]\n{tomlkit.dumps(entry)}"
-
-
-def _group(document: tomlkit.TOMLDocument, section: str) -> MutableMapping[str, dict[str, JsonValue]]:
-    return cast("MutableMapping[str, dict[str, JsonValue]]", document[section])  # tomlkit's tables are mappings
-
-
-def _with_comments(text: str, edited: str) -> Iterator[str]:
-    """Propose the edited text if it has all comments of the original."""
-    if all(line.partition("#")[2].strip() in edited for line in text.splitlines()):
-        yield edited
