@@ -3,7 +3,6 @@
 import math
 import time
 from collections.abc import Callable
-from datetime import datetime, timedelta
 from functools import partial
 
 from browser_service.rules.claims import Claim, Claims, Move, MoveCause
@@ -13,6 +12,7 @@ from browser_service.waits import Cancel, until_granted
 from shared.actions.work import ClaimWork
 from shared.calls import ClientRef
 from shared.errors import Cancelled, ResourceExhausted, WorkOwned
+from shared.local_times import local_time
 from shared.model import Json
 from shared.next_calls import next_call
 from shared.words import own_words
@@ -171,8 +171,7 @@ class Work:
         return " · ".join(filter(None, parts))
 
     def _free_at(self, key: str) -> str:
-        free = datetime.now().astimezone() + timedelta(seconds=self._claims.free_in(key))
-        return free.strftime("%H:%M:%S")
+        return local_time(self._claims.free_in(key))
 
 
 def _loss_text(move: Move[Claim]) -> str:

@@ -4,7 +4,6 @@ import math
 import time
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
 
 from pydantic import JsonValue
 
@@ -13,6 +12,7 @@ from browser_service.rules.window import Clock, MovingWindow
 from shared.actions.base import Action
 from shared.catalogue import ACTIONS
 from shared.errors import ErrorBody, RateLimited, ResourceExhausted
+from shared.local_times import local_time
 from shared.model import Json
 from shared.next_calls import next_call
 
@@ -124,8 +124,7 @@ def retry_after(error: ErrorBody) -> int | None:
 
 
 def time_after(seconds: float) -> str:
-    moment = datetime.now().astimezone() + timedelta(seconds=seconds)
-    return f"{moment:%H:%M:%S} (in {math.ceil(seconds)} s)"
+    return f"{local_time(seconds)} (in {math.ceil(seconds)} s)"
 
 
 def _too_many_pages(limit: int, pages: Sequence[str]) -> ResourceExhausted:

@@ -149,7 +149,5 @@ class SessionVault:
 
 
 def _logins(state: JsonValue) -> Json | None:
-    """Return logins in Playwright's form, or None for anything else. Older versions stored a list of cookies."""
-    if isinstance(state, list):
-        return {"cookies": state}
+    """Return logins in Playwright's form, or None for anything else."""
     return state if isinstance(state, dict) and isinstance(state.get("cookies", []), list) else None
