@@ -1,5 +1,6 @@
 """Checks what a service needs from this machine, and says what to do if something is missing."""
 
+import asyncio
 import os
 import platform
 import shutil
@@ -32,7 +33,7 @@ _MB: Final = 1_000_000
 _LEAST_FREE_MB: Final = 100
 
 
-async def examine(settings: Settings) -> list[Check]:
+def examine(settings: Settings) -> list[Check]:
     """Run all checks, quick ones first."""
     running = service_of(settings.data_dir)
     return [
@@ -46,7 +47,7 @@ async def examine(settings: Settings) -> list[Check]:
         *([check_running(running), check_settings(settings), check_memory(running)] if running else []),
         check_display(settings),
         check_video(),
-        *await check_browser(settings),
+        *asyncio.run(check_browser(settings)),
     ]
 
 

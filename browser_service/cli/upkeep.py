@@ -1,6 +1,5 @@
 """Inspects the installation: `doctor` and `logs`."""
 
-import asyncio
 import os
 import sys
 import time
@@ -32,7 +31,7 @@ def doctor(
     """Check what a service with these settings needs, starting its browser once. Exit code 1 if anything is missing."""
     from browser_service.cli.doctor import examine  # noqa: PLC0415 - Playwright, which logs do not need
 
-    checks = asyncio.run(examine(Settings(**flags.typed_settings(options))))  # type: ignore[arg-type] # pydantic makes the types
+    checks = examine(Settings(**flags.typed_settings(options)))  # type: ignore[arg-type] # pydantic makes the types
     healthy = all(check.ok for check in checks)
     if as_json:
         output.say_json({"ok": healthy, "checks": [check._asdict() for check in checks]})

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import json
+import os
 import re
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -207,6 +208,8 @@ async def test_a_service_of_this_machine_by_https_is_proven_by_the_secret(
     async with client_of(url, data_dir) as service:
         reply = await service.call("call-1", {"action": "list_pages"})
     assert reply.error is None
+    written = {"pid": os.getpid(), "url": url}  # as `up` does
+    (data_dir / wire.INSTANCE_FILE).write_text(json.dumps(written), encoding="utf-8")
     told = await asyncio.to_thread(running_settings, encrypted.settings)
     assert told is not None
     assert "tls_cert" in told.changed
