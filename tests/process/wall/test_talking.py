@@ -17,6 +17,8 @@ pytestmark = pytest.mark.anyio
 _HTML = (
     "<title>Shop</title><style>body {margin: 0} button {display: block; width: 300px; height: 60px}</style>"
     "<button>Red</button><button onclick='document.title = this.textContent'>Blue</button><p>12 euros</p>"
+    "<script>document.elementFromPoint = () => document.querySelector('button');"
+    "Element.prototype.getBoundingClientRect = () => new DOMRect(0, 0, 300, 60)</script>"
 )
 
 
@@ -83,7 +85,7 @@ async def test_an_agent_is_written_to_and_answers_and_is_paused_and_stopped(wind
     await expect(row).to_contain_text(re.compile("clicks.*shop"))
 
 
-async def test_an_element_is_pointed_at_and_its_ref_is_in_the_next_reply(
+async def test_an_element_is_pointed_at_whatever_the_page_says_and_its_ref_is_in_the_next_reply(
     window: Page, running: RunningService, claude: Agent
 ) -> None:
     await window.goto(f"{running.base_url}/#/page/shop")
