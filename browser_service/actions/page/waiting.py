@@ -2,7 +2,7 @@
 
 import asyncio
 
-from browser_service.actions.support import drawn_text, expectations
+from browser_service.actions.support import expectations
 from browser_service.host.elements.locators import is_ref
 from browser_service.host.network.patterns import UrlPattern
 from browser_service.host.pages.handle import BrowserPage
@@ -16,12 +16,7 @@ async def wait_for_selector(page: BrowserPage, action: waiting.WaitForSelector) 
     element = matches if action.strict else matches.first
     if action.state in {"visible", "hidden"} and not action.strict and not is_ref(action.selector):
         element = matches.filter(visible=True).first
-    query = drawn_text.text_query(action.selector) if action.state != "attached" else None
-    if query is None:
-        await element.wait_for(state=action.state, timeout=action.timeout)
-    else:
-        root = await page.elements.find(":root", action.frame, waits=False)
-        await drawn_text.wait_for(root, element, query, action)
+    await element.wait_for(state=action.state, timeout=action.timeout)
     return {"observed": f"{action.selector} is {action.state}"}
 
 

@@ -114,18 +114,6 @@ async def test_wait_for_selector_looks_at_every_match(tab: Tab) -> None:
     assert under.replies[0].json()["result"] == {"observed": "text=saved is hidden"}
 
 
-@pytest.mark.parametrize("selector", ["text=is saved", 'text="All is saved"', "text=/^all IS saved$/i"])
-async def test_wait_for_selector_finds_text_that_a_style_sheet_draws(tab: Tab, selector: str) -> None:
-    await tab.show("<style>#e.on::after {content: 'is ' attr(data-s)}</style><p id=e data-s=saved>All </p>")
-    assert (await tab.error("wait_for_selector", selector=selector, timeout=1_000))["code"] == "ELEMENT_NOT_FOUND"
-    async with _under_way(tab, "wait_for_selector", selector=selector):
-        await tab.sees("(e.className = 'on', 0)")
-    error = await tab.error("wait_for_selector", selector=selector, state="hidden", timeout=1_000)
-    assert error["code"] == "TIMEOUT"
-    async with _under_way(tab, "wait_for_selector", selector=selector, state="hidden"):
-        await tab.sees("(e.style.display = 'none', 0)")
-
-
 async def test_wait_for_selector_of_a_ref_waits_until_that_element_goes(tab: Tab) -> None:
     await tab.show("<button>Busy</button>")
     ref = (await tab.call("snapshot", interactiveOnly=True))["snapshot"].split("[ref=")[1].split("]")[0]

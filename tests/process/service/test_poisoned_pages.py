@@ -51,7 +51,6 @@ USES = {
     "drag_end": "run(() => 1)",
     "drag_place": "run($('#d'))",
     "drag_watch": "run($('#d'))()",
-    "drawn_text": "run(document.body, {exact: true, regex: null, flags: '', text: 'x', most: 99, ms: 500})",
     "editor": "run([$('#i')])",
     "editor_text": "run($('#d'), 'drag')",
     "element_at": "run([20, 20]).localName",
