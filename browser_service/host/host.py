@@ -17,7 +17,6 @@ from browser_service.host.pages.dialogs import Dialogs
 from browser_service.host.pages.entry import Common, PageEntry
 from browser_service.host.pages.keeping import Keeping
 from browser_service.host.pages.person_tabs import PersonTabs
-from browser_service.host.pages.persons_browser import OwnBrowser
 from browser_service.host.pages.pointing import point
 from browser_service.host.pages.registry import PageRegistry
 from browser_service.host.pages.room import Room
@@ -96,8 +95,8 @@ class LocalHost:
         held = (self.running, self.dialogs, self.downloads, self.people)
         self._registry = PageRegistry(self.pages, Common(self._log, policy, limits, artifacts, *held), self.room)
         self._pipeline = self._make_pipeline(handlers, artifacts)
-        seen = (self.pages, self.sessions, self._registry, self.room)
-        self.persons = OwnBrowser(launcher, PersonTabs(*seen, policy, self.running, self._log, self._pipeline.cancel))
+        seen = (launcher, self.pages, self.sessions, self._registry, self.room)
+        self.persons = PersonTabs(*seen, policy, self.running, self._log, self._pipeline.cancel)
 
     def _browsers(self) -> "list[CDPSession]":
         """Return a CDP session for each of our browsers that runs."""

@@ -1,4 +1,4 @@
-"""The tabs of a person in their own browser, of which agents know only those that the person shares."""
+"""The browser in which a person lives, and its tabs, of which agents know only those that the person shares."""
 
 import asyncio
 import contextlib
@@ -13,11 +13,12 @@ from browser_service.host.events import EventLog
 from browser_service.host.pages.entry import PageEntry
 from browser_service.host.pages.registry import PageRegistry
 from browser_service.host.pages.room import Room
+from browser_service.host.sessions.launcher import Launcher
 from browser_service.host.sessions.session import SessionEntry
 from browser_service.host.sessions.windows import Target
 from browser_service.security.urls import UrlPolicy
 from shared.actions.traits import Effect
-from shared.attached import PersonTab, TabShare
+from shared.attached import AttachmentState, AttachTarget, PersonTab, TabShare
 from shared.calls import ClientRef
 from shared.errors import (
     BrowserCrashed,
@@ -39,9 +40,10 @@ _TITLE: Final = 60
 
 @dataclass(eq=False)
 class PersonTabs:
-    """The tabs of the attached browser that no agent opened. Nothing is kept of one that is not shared: the browser is
-    asked each time that its owner looks."""
+    """The attached browser, and the tabs there that no agent opened. Nothing is kept of one that is not shared: the
+    browser is asked each time that its owner looks."""
 
+    launcher: Launcher
     pages: dict[str, PageEntry]
     sessions: dict[str, SessionEntry]
     registry: PageRegistry
@@ -52,6 +54,19 @@ class PersonTabs:
     cancel: Callable[[str], Awaitable[None]]
     """The function that stops a call."""
 
+    def choose(self, target: AttachTarget) -> None:
+        self.launcher.attachment.target = target
+
+    async def attach(self, target: AttachTarget) -> None:
+        await self.launcher.attachment.attach(target)
+
+    async def detach(self) -> None:
+        await self.launcher.attachment.detach()
+
+    async def attachment(self) -> AttachmentState:
+        await self._take_up()
+        return self.launcher.attachment.describe().model_copy(update={"unshared": self.count_unshared()})
+
     def count_unshared(self) -> int:
         """Return how many tabs no agent knows of; 0 while no browser is attached. It costs no message."""
         session = self._session()
@@ -60,22 +75,20 @@ class PersonTabs:
         known = {entry.tab.page for entry in self.pages.values() if entry.tab is not None}
         return sum(page not in known and not windows.is_opening(page.url) for page in session.opened.pages)
 
-    async def take_up(self) -> None:
+    async def _take_up(self) -> None:
         """Open the session of a browser that is attached to, so that its tabs are known. Nobody is asked."""
         session = self._session()
-        if session is not None and not session.live and session.launcher.attachment.runs:
+        if session is not None and not session.live and self.launcher.attachment.runs:
             with contextlib.suppress(BrowserCrashed, TimeoutError):
                 async with asyncio.timeout(_ADOPTED_WITHIN_S):
                     await session.context()
 
     async def tabs(self) -> list[PersonTab]:
-        """Return the person's tabs, shared or not; none while no browser is attached."""
-        await self.take_up()
+        await self._take_up()
         shown = (self._shown(target) for target in await self._targets())
         return [tab for tab in shown if tab is not None]
 
-    async def share(self, share: TabShare) -> PageState:
-        """Make a page of a tab. One that is shared already gets the new access."""
+    async def share_tab(self, share: TabShare) -> PageState:
         session = self._session()
         if session is None:
             raise InvalidRequest("No browser of yours is attached to.", hint="browse-together attach chrome")
@@ -88,9 +101,7 @@ class PersonTabs:
         self._answer(share, states[share.tab_id])
         return states[share.tab_id]
 
-    async def unshare(self, tab_id: str) -> list[PageState]:
-        """Take a tab from all agents at once, with those whose scripts can reach it, and leave them as they are.
-        Returns the pages that they were."""
+    async def unshare_tab(self, tab_id: str) -> list[PageState]:
         targets: list[Target] = []
         with contextlib.suppress(PlaywrightError, TimeoutError):  # a browser that does not answer keeps no tab shared
             async with asyncio.timeout(_LISTS_WITHIN_S):
