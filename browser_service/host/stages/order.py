@@ -10,21 +10,16 @@ from browser_service.host.stages.act import Act, Stage
 from browser_service.host.stages.changes import Changes
 from browser_service.host.stages.clock import GRACE_S, Clock
 from browser_service.host.stages.crash import Crash
-from browser_service.host.stages.dialog import WaitingDialog
 from browser_service.host.stages.errors import Errors
-from browser_service.host.stages.front import Front
 from browser_service.host.stages.guard import CrossOrigin
-from browser_service.host.stages.handles import Handles
 from browser_service.host.stages.left_fields import LeftFields
 from browser_service.host.stages.live import Live
 from browser_service.host.stages.logins import LoginsLeft
 from browser_service.host.stages.observed import Observed
 from browser_service.host.stages.person import PersonAtWindow
-from browser_service.host.stages.pictures import Pictures
 from browser_service.host.stages.rules import Leave, OwnersRules
 from browser_service.host.stages.secret_fields import SecretFields
-from browser_service.host.stages.targets import Targets
-from browser_service.host.stages.title import Title
+from browser_service.host.stages.short import Front, Handles, Pictures, Targets, Title, WaitingDialog
 from shared.errors import BrowseError
 from shared.model import Json
 
