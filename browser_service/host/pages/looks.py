@@ -1,5 +1,6 @@
 """One client's reads of a page, and what this client was shown of it."""
 
+import time
 from collections.abc import Awaitable, Callable
 
 from playwright.async_api import Locator
@@ -15,7 +16,8 @@ from browser_service.host.reading.folding import folded
 from browser_service.host.reading.snapshot import ClientView, Refs, State
 from browser_service.host.scripts.results import Evaluates
 from browser_service.host.tabs.observation import Observation
-from shared.model import Json
+from browser_service.host.tabs.tab import MOST_READ_WEIGHT, Read
+from shared.model import Json, weight
 from shared.next_calls import next_call
 
 
@@ -120,6 +122,14 @@ class Looks:
         return None if frame or inside or "enter-frame" in selector else self._current.open_tab
 
     async def cached(self, name: str, max_age_ms: int, read: Callable[[], Awaitable[Json]]) -> Json:
-        """Return what `read` finds, or what it found for this client and revision at most `max_age_ms` ago."""
-        key = self._client_id, name
-        return await self._current.open_tab.read_cache.get(key, self._titles.record, max_age_ms, read)
+        """Return what `read` finds, or what it found for this client and revision at most `max_age_ms` ago. Clients may
+        not see each other's results."""
+        key, reads, record = (self._client_id, name), self._current.open_tab.reads, self._titles.record
+        known, at, revision = reads.get(key), time.monotonic(), record.revision
+        if known is not None and known.revision == revision and (at - known.at) * 1000 < max_age_ms:
+            return known.found
+        found = await read()
+        reads.pop(key, None)
+        if max_age_ms and record.revision == revision and weight(found) <= MOST_READ_WEIGHT:
+            reads[key] = Read(revision, at, found)
+        return found

@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 from collections.abc import Awaitable
-from typing import Any, Final, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
 from playwright.async_api import BrowserContext, CDPSession, Page
 from playwright.async_api import Error as PlaywrightError
@@ -17,7 +17,6 @@ from browser_service.host.events import well_formed
 from browser_service.host.network.guard import Documents, guard, is_chromium
 from browser_service.host.network.sign_in import SignIns
 from browser_service.host.network.tab_events import TabEvents
-from browser_service.host.reading.cache import ReadCache
 from browser_service.host.reading.snapshot import ClientView
 from browser_service.host.scripts import OWN_WORLD, results, script
 from browser_service.host.tabs.life import LifeEvent
@@ -28,7 +27,7 @@ from browser_service.rules.bounded import Bounded
 from browser_service.security.urls import abridged
 from shared.background import Background
 from shared.cuts import cut
-from shared.model import Json
+from shared.model import Json, weight
 
 _SET: Final = "Emulation.setDeviceMetricsOverride"
 _CLEAR: Final = "Emulation.clearDeviceMetricsOverride"
@@ -108,9 +107,19 @@ _PROBE_S: Final = 1.0
 _TITLE_WITHIN_S: Final = 0.2
 _ANSWERS_WITHIN_S: Final = 0.2
 _MOST_VIEWS: Final = 50
+_MOST_READS: Final = 1_000
+MOST_READ_WEIGHT: Final = 2_000_000
 _TITLE_CHARACTERS: Final = 2_000
 _ONE: Final = {"expression": "1"}
 _TITLE: Final = results.bounded(script("document_title"))
+
+
+class Read(NamedTuple):
+    """What a client read of a page, with the page's revision and the time before (monotonic clock)."""
+
+    revision: int
+    at: float
+    found: Json
 
 
 class TabSession(Protocol):
@@ -143,7 +152,10 @@ class Tab:
         self.field_watch = FieldWatch()
         self.file_choosers = FileChoosers(page)
         self.presses = Presses()
-        self.read_cache = ReadCache()
+        self.reads = Bounded[tuple[str, str], Read](
+            _MOST_READS, weigh=lambda read: weight(read.found), most_weight=MOST_READ_WEIGHT
+        )
+        """What clients read of the page lately, by the client and the name of the read."""
         self.closed_fields = ClosedFields()
         self.confined = False
         """True once its frames load only from where its holder's token allows."""
