@@ -317,7 +317,7 @@ class LocalHost:
             await session.logins.save(with_storage=True)
 
     def opened(self) -> None:
-        self._upkeep.spawn(self.memory.measure_roughly())
+        self._upkeep.spawn(self.memory.measure())
 
     def emit(self, event: HostEvent) -> None:
         self._log.emit(event)

@@ -73,7 +73,7 @@ class Room:
     async def measure(self) -> None:
         """Measure memory again if it was short: something may have been closed since."""
         if self.memory.is_short:
-            await self.memory.measure(max_age_s=1)
+            await self.memory.measure()
 
     def reached_limit(self, session_id: str) -> int:
         """Return the limit of pages that is reached; 0 for none."""
@@ -182,7 +182,7 @@ class Room:
                 break
             if await self._park(page, self.limits.idle.page_in_need_s):
                 log.info("a page was parked, because memory is short", page=page.page_id, **self.memory.describe())
-                await self.memory.measure(max_age_s=0)
+                await self.memory.measure()
         for kind in self._browsers_to_close():
             await self._close_browser(kind)
 

@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import time
 from pathlib import Path
 from typing import Final
 
@@ -16,7 +15,6 @@ _DEFAULT_SHARE: Final = 0.6
 """The default limit, as a share of the memory of the machine, or of its container."""
 _EXACT_FROM_SHARE: Final = 0.7
 """Above this share of the limit we measure memory exactly, which costs some 5 ms a process."""
-_EXACT_FOR_S: Final = 60.0
 _CGROUPS: Final = Path("/sys/fs/cgroup")
 
 
@@ -26,15 +24,13 @@ def memory_limit(wanted_mb: int | None) -> int:
 
 
 class Memory:
-    """The memory of a driver and of all processes that it started. One measurement runs at a time, in a thread."""
+    """The memory of a driver and of all processes that it started, as it was last measured: exactly near the limit, else
+    roughly. One measurement runs at a time, in a thread."""
 
     def __init__(self, limit_mb: int | None, launcher: HasDriver) -> None:
         self.limit_mb = memory_limit(limit_mb)
         self.used_mb = 0
-        self.latest_mb = 0
-        """The latest rough measurement, which is newer than `used_mb`. The limit goes by `used_mb`."""
         self._launcher = launcher
-        self._exact_at = 0.0
         self._measuring = asyncio.Lock()
 
     @property
@@ -49,28 +45,16 @@ class Memory:
     def describe(self) -> Json:
         return {"usedMb": self.used_mb, "limitMb": self.limit_mb}
 
-    async def measure(self, max_age_s: float | None = None) -> None:
-        """Measure roughly, and exactly if the last exact value is older than `max_age_s`. The default is a minute, or
-        no time at all if the limit may be near."""
+    async def measure(self) -> None:
         async with self._measuring:
-            processes = await self.measure_roughly()
-            if not processes:
-                self.used_mb = 0
-                return
-            near = 0 < self.limit_mb * _EXACT_FROM_SHARE < max(self.latest_mb, self.used_mb)
-            if max_age_s is None:
-                max_age_s = 0.0 if near else _EXACT_FOR_S
-            if time.monotonic() - self._exact_at >= max_age_s:
-                self.used_mb = self.latest_mb = await asyncio.to_thread(exact_mb, processes)
-                self._exact_at = time.monotonic()
+            root = self._launcher.driver
+            self.used_mb = await asyncio.to_thread(_used_mb, root, self.limit_mb) if root is not None else 0
 
-    async def measure_roughly(self) -> list[psutil.Process]:
-        """Measure roughly, at once. Returns the processes that run."""
-        root = self._launcher.driver
-        processes = await asyncio.to_thread(_descendants, root) if root is not None else []
-        if processes:
-            self.latest_mb = await asyncio.to_thread(rough_mb, processes)
-        return processes
+
+def _used_mb(root: psutil.Process, limit_mb: int) -> int:
+    processes = _descendants(root)
+    rough = rough_mb(processes)
+    return exact_mb(processes) if 0 < limit_mb * _EXACT_FROM_SHARE < rough else rough
 
 
 def _descendants(root: psutil.Process) -> list[psutil.Process]:

@@ -49,8 +49,8 @@ def add_crash_context(error: BrowseError, page: PageRecord | None, memory: Memor
     known: Json = {}
     if page is not None and page.browser_id:
         known = {"browserId": page.browser_id, "lastUrl": page.url}
-    if memory.latest_mb:
-        known["memoryUsage"] = _amount(memory.latest_mb)
+    if memory.used_mb:
+        known["memoryUsage"] = _amount(memory.used_mb)
     error.details["context"] = {**known, **context}
 
 

@@ -96,7 +96,7 @@ async def test_an_act_that_still_waited_for_its_element_surely_did_not_happen(st
     async with service.agent() as agent:
         url = site.page("/", "<h1>Here</h1>")
         await agent.call("goto", pageId="p", url=url)
-        await become(lambda: service.host.memory.latest_mb > 0)
+        await become(lambda: service.host.memory.used_mb > 0)
         waiting = sent(agent, "w", "click", pageId="p", selector="#never", timeout=60_000)
         await become(lambda: performing(service, "p"))
         entry = service.entry("p")
