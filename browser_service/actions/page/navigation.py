@@ -3,6 +3,7 @@
 from playwright.async_api import Response
 
 from browser_service.actions.support.arrival import arrive, visit
+from browser_service.host.elements.ties import open_session
 from browser_service.host.pages.handle import BrowserPage
 from browser_service.host.tabs.record import BLANK
 from shared.actions import navigation
@@ -44,7 +45,7 @@ async def _through_history(page: BrowserPage, action: navigation.GoBack | naviga
 
 
 async def _fetched_anew(page: BrowserPage, action: navigation.ReloadPage) -> Response | None:
-    cdp = await page.cdp()
+    cdp = await open_session(page.playwright)
     try:
         async with page.playwright.expect_navigation(wait_until=action.wait_until, timeout=action.timeout) as arrival:
             await cdp.send("Page.reload", {"ignoreCache": True})
@@ -58,7 +59,7 @@ async def _has_entry(page: BrowserPage, step: int) -> bool:
     browser = page.playwright.context.browser
     if browser is None or browser.browser_type.name != "chromium":
         return True
-    cdp = await page.cdp()
+    cdp = await open_session(page.playwright)
     try:
         history = await cdp.send("Page.getNavigationHistory")
     finally:

@@ -18,7 +18,7 @@ _ACCEPTS: Final = {"ask": None, "accept": True, "dismiss": False}
 
 
 async def handle_dialog(page: BrowserPage, action: dialogs.HandleDialog) -> Json:
-    return await page.answer_dialog(action)
+    return await page.dialogs.answer(page.record, page.call, action)
 
 
 async def set_dialog_policy(page: BrowserPage, action: dialogs.SetDialogPolicy) -> Json:

@@ -4,11 +4,10 @@ from collections.abc import Awaitable, Callable
 from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property
 
-from playwright.async_api import CDPSession, Page
+from playwright.async_api import Page
 
 from browser_service.host.calls import Undoes
 from browser_service.host.elements.filled_fields import Field, FilledFields, Lasting
-from browser_service.host.elements.ties import open_session
 from browser_service.host.files import Files
 from browser_service.host.pages.current_tab import CurrentTab
 from browser_service.host.pages.dialogs import Dialogs
@@ -32,7 +31,6 @@ from browser_service.rules.human_requests import HumanRequests
 from browser_service.rules.turns import PageQueue
 from browser_service.security.act_rules import ActRules
 from shared.actions.base import Action
-from shared.actions.dialogs import HandleDialog
 from shared.calls import Call
 from shared.model import Json
 from shared.named_secrets import NamedSecret
@@ -104,10 +102,6 @@ class BrowserPage:
         """Do an action that the call carries, and return its result."""
         return await self.perform_part(self, action)
 
-    async def answer_dialog(self, action: HandleDialog) -> Json:
-        """Answer the page's dialog, and return what follows."""
-        return await self.dialogs.answer(self.record, self.call, action)
-
     def tell(self, client_id: str, text: str) -> None:
         """Give a client a notice about the page."""
         self.record.tell(client_id, text)
@@ -117,14 +111,6 @@ class BrowserPage:
         self.record.ownership.share(access)
         for notice in self.session.tracing.check_page(self.record):
             self.record.emit(notice)
-
-    def begin_act(self) -> None:
-        """Note that the client begins an act on the page."""
-        self.looks.state_after_act = None
-        self.record.last_act = (self.call.client_id, self.record.navigations)
-        self.record.requests_before_act = self.settings.network.traffic.count
-        if self.current.tab is not None:
-            self.current.tab.acted_on = True
 
     @property
     def playwright(self) -> Page:
@@ -154,6 +140,3 @@ class BrowserPage:
         """Note how the element of a selector is found again: as `found` by a script, and as the client was shown it."""
         again = lasting.selectors(self.looks.view, selector, frame, found)
         self.targets[selector] = again or self.targets.get(selector, [])
-
-    async def cdp(self) -> CDPSession:
-        return await open_session(self.playwright)

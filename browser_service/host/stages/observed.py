@@ -10,9 +10,13 @@ class Observed(Stage):
     """The record of an act's effects, once the page shows them. The act counts in the page's revision."""
 
     async def before(self) -> None:
-        shown = self.page.looks.name_of(self.action.aim.selector or "")
-        self.act.observation = self.page.effects.observe(self.action, shown)
-        self.page.begin_act()
+        page, record = self.page, self.page.record
+        self.act.observation = page.effects.observe(self.action, page.looks.name_of(self.action.aim.selector or ""))
+        page.looks.state_after_act = None
+        record.last_act = (self.run.call.client_id, record.navigations)
+        record.requests_before_act = page.settings.network.traffic.count
+        if page.current.tab is not None:
+            page.current.tab.acted_on = True
 
     async def after(self) -> None:
         observation, current = self.act.observation, self.page.current
