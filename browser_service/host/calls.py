@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -26,7 +26,8 @@ _MOST_TARGETS: Final = 120
 _MOST_CAME: Final = 5
 _END_WITHIN_S: Final = 5
 Reply = asyncio.Future[Outcome]
-
+Complete = Callable[[Call, Reply], Coroutine[None, None, None]]
+"""The function that brings a call to its end, and sets its reply."""
 
 Handler = Callable[..., Awaitable[Json]]
 """The function that performs an action. It takes a BrowserPage or a BrowserSession, by the action's scope, and the
@@ -47,10 +48,6 @@ class Suspension:
     resumed: asyncio.Event = field(default_factory=asyncio.Event)
 
 
-def _future() -> "asyncio.Future[Outcome]":
-    return asyncio.get_running_loop().create_future()
-
-
 @dataclass
 class CallRun:
     """A call on its way through the host, or one part of it: its request, and the results so far."""
@@ -59,7 +56,7 @@ class CallRun:
     action: Action
     reply: "asyncio.Future[Outcome]"
     """What its caller gets: the outcome, or the reply that a dialog blocks it."""
-    outcome: "asyncio.Future[Outcome]" = field(default_factory=_future)
+    outcome: "asyncio.Future[Outcome]" = field(default_factory=lambda: asyncio.get_running_loop().create_future())
     cancel: Cancel = field(default_factory=Cancel)
     page: PageRecord | None = None
     admitted: bool = False
@@ -195,12 +192,6 @@ class CallRun:
         return UnknownOutcome(f"{self.action.name()} was cancelled while it ran.")
 
 
-class Answering(Protocol):
-    """Whatever brings calls to their ends."""
-
-    async def complete(self, call: Call, reply: Reply) -> None: ...
-
-
 class RunningCalls(Mapping[str, CallRun]):
     """The calls that run, by their ids."""
 
@@ -230,15 +221,15 @@ class RunningCalls(Mapping[str, CallRun]):
 
     # --- how a call comes and ends -----------------------------------------------------------------------------------
 
-    def reply_to(self, call: Call, pipeline: Answering) -> Reply:
-        """Return the reply of a call. If it has come before, join that run; else the pipeline begins one, which goes on
-        to its end whoever waits for it."""
+    def reply_to(self, call: Call, complete: Complete) -> Reply:
+        """Return the reply of a call. If it has come before, join that run; else `complete` begins one, which goes on to
+        its end whoever waits for it."""
         key = _key(call)
         if (known := self._replies.get(key)) is not None:
             return known
         reply = self._replies[key] = asyncio.get_running_loop().create_future()
         reply.add_done_callback(partial(self._weigh, key))
-        task = asyncio.create_task(pipeline.complete(call, reply))
+        task = asyncio.create_task(complete(call, reply))
         self._working.add(task)
         task.add_done_callback(self._working.discard)
         return reply

@@ -70,7 +70,7 @@ class Pipeline:
 
     async def run(self, call: Call) -> Outcome:
         """Return the outcome of a call; if it came before under the same id, join that run."""
-        outcome = await asyncio.shield(self.calls.reply_to(call, self))
+        outcome = await asyncio.shield(self.calls.reply_to(call, self.complete))
         outcome.as_of = self.log.as_of
         return outcome
 

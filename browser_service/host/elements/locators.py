@@ -196,19 +196,14 @@ async def evaluate_one(page: Page, selector: str, source: str, arg: object) -> o
         raise
 
 
-async def evaluate_first(kind: type[T], locator: Locator, source: str, arg: object = None) -> T | None:
-    """Return the first result of a function that returns a list; None if it is empty or the element went."""
-    found = await none_if_gone(evaluate_all(list[object], locator, source, arg))
-    return of_kind(kind, found[0]) if found else None
-
-
 async def read_back(kind: type[T], locator: Locator, expression: str) -> T | None:
     """Read what an act left behind, or return None if the element went.
 
     The act is over, so this waits only for a turn of the page's own scripts. A label stands for its control, as in
     Playwright's own acts.
     """
-    return await evaluate_first(kind, locator, call_of(_AFTER_ACT, expression))
+    found = await none_if_gone(evaluate_all(list[object], locator, call_of(_AFTER_ACT, expression)))
+    return of_kind(kind, found[0]) if found else None
 
 
 async def none_if_gone(evaluation: Awaitable[T]) -> T | None:

@@ -59,16 +59,9 @@ async def released_on_error(page: Page, key: str) -> AsyncIterator[None]:
         raise
 
 
-async def element_clicked(
-    page: Page, element: ElementHandle, point: Json | None, *, ticks: bool
-) -> ElementHandle | None:
-    """Return the element that would receive a click at a point of an element, or at its middle: one inside it, one in a
-    frame that it shows, or one that covers it. With `ticks`, a label stands for its control."""
-    return await element_at(page, *await point_of(element, point, ticks=ticks))
-
-
 async def point_of(element: ElementHandle, point: Json | None, *, ticks: bool = False) -> Point:
-    """Return the viewport position of a point of an element, or of its middle."""
+    """Return the viewport position of a point of an element, or of its middle. With `ticks`, a label stands for its
+    control."""
     x, y = results.read(Point, await element.evaluate(_CLICK_POINT, [point, ticks]))
     frame = await element.owner_frame()
     while frame is not None and frame.parent_frame is not None:

@@ -9,14 +9,19 @@ from typing import Protocol
 from playwright.async_api import Dialog, Page
 
 from browser_service.host.calls import CallRun
-from browser_service.host.pages.dialog_replies import (
+from browser_service.host.pages.open_dialog import (
+    CLOSED,
+    OpenDialog,
+    dismiss,
     get_call_of,
     no_dialog_error,
+    past_answer,
+    refusal,
+    related,
     result_after,
     suspended_outcome,
     with_next_dialog,
 )
-from browser_service.host.pages.open_dialog import CLOSED, OpenDialog, dismiss, past_answer, refusal, related
 from browser_service.host.tabs.record import DialogPolicy, PageRecord
 from browser_service.host.tabs.tab import Tab
 from browser_service.rules.turns import PageQueue, Turn

@@ -118,7 +118,8 @@ async def _check_click(page: BrowserPage, action: Action, act: Act, element: Ele
     done = action.canonical()
     point = done.aim.point.model_dump() if done.aim.point else None
     await element.scroll_into_view_if_needed(timeout=timeout_ms)
-    receiver = await targets.element_clicked(page.playwright, element, point, ticks=done.reports >= Reports.READ_BACK)
+    clicked = await targets.point_of(element, point, ticks=done.reports >= Reports.READ_BACK)
+    receiver = await targets.element_at(page.playwright, *clicked)
     found = [each for each in (receiver, element) if each is not None]
     _judge(page, action, [act.model_copy(update=await _facts(each, {})) for each in found])
 
