@@ -222,8 +222,8 @@ class RunningCalls(Mapping[str, CallRun]):
     # --- how a call comes and ends -----------------------------------------------------------------------------------
 
     def reply_to(self, call: Call, complete: Complete) -> Reply:
-        """Return the reply of a call. If it has come before, join that run; else `complete` begins one, which goes on to
-        its end whoever waits for it."""
+        """Return the reply of a call. If it has come before, join that run; else `complete` begins one, which goes on
+        to its end whoever waits for it."""
         key = _key(call)
         if (known := self._replies.get(key)) is not None:
             return known

@@ -24,8 +24,8 @@ def memory_limit(wanted_mb: int | None) -> int:
 
 
 class Memory:
-    """The memory of a driver and of all processes that it started, as it was last measured: exactly near the limit, else
-    roughly. One measurement runs at a time, in a thread."""
+    """The memory of a driver and of all processes that it started, as it was last measured: exactly near the limit,
+    else roughly. One measurement runs at a time, in a thread."""
 
     def __init__(self, limit_mb: int | None, launcher: HasDriver) -> None:
         self.limit_mb = memory_limit(limit_mb)
