@@ -10,6 +10,7 @@ from typing import Final, cast
 from pydantic import JsonValue
 
 from shared.actions.base import Action
+from shared.actions.interaction import commands
 from shared.cuts import cut
 from shared.model import Json
 from shared.schema import Schema, full_schema, properties_of
@@ -29,11 +30,6 @@ _ROUTE: Final = re.compile(r"#[!/\w.-]*")
 _WORD: Final = re.compile(r"[A-Za-z0-9]+")
 _MIXED: Final = re.compile(r"(?=[a-zA-Z]*\d)(?=\d*[a-zA-Z])")
 _RANDOM_FROM, _MIXED_FROM = 20, 6
-_NAMED_KEYS: Final = (
-    r"Enter|Tab|Escape|Backspace|Delete|Insert|Home|End|PageUp|PageDown|Arrow(Up|Down|Left|Right)|Space|F\d{1,2}"
-    r"|Shift|Control|Alt|Meta|ControlOrMeta"
-)
-_KEY: Final = re.compile(rf"(\w+\+)*({_NAMED_KEYS})|(Shift\+)?(Control|Alt|Meta|ControlOrMeta)\+(Shift\+)?.")
 _IN_TEXT: Final = (
     (re.compile(r"(\[\s*value\s*[~|^$*]?=\s*).*?(?=\]|$)", re.IGNORECASE | re.DOTALL), rf"\1{_HIDDEN}"),
     (re.compile(r"\b(Bearer|Basic)\s+\S+", re.IGNORECASE), rf"\1 {_HIDDEN}"),
@@ -142,7 +138,7 @@ def _text(name: str, text: str, schema: Schema, texts: frozenset[str]) -> str:
         return safe_url(text)
     if name in texts or name.endswith(("Selector", "Id", "Ids")):
         return _without_secrets(text)
-    return text if name == "key" and _KEY.fullmatch(text) else _size(text)
+    return text if name == "key" and commands(text) else _size(text)
 
 
 def _without_secrets(text: str) -> str:

@@ -97,7 +97,9 @@ class UrlPolicy:
         try:
             place = web_address(url)
         except ValueError:
-            raise ValidationFailed(f"url {url!r} is not a URL.", details=_url_details(url)) from None
+            raise ValidationFailed(
+                f"url {url!r} is not a URL.", hint="Give it as browsers show it.", details=_url_details(url)
+            ) from None
         if place.scheme in _PORTS:
             self._check_place(url, place)
         if scheme != "about":

@@ -42,6 +42,13 @@ def browser_key(key: str) -> str:
     return "+".join(_named(each) for each in _BETWEEN_KEYS.split(key))
 
 
+def commands(key: str) -> bool:
+    """Return whether a key, or a chord of several keys, is a command and writes nothing."""
+    *held, last = _BETWEEN_KEYS.split(key)
+    writes = {*held} <= {"Shift"} and last not in _NAMED
+    return not writes and {*held} <= {*_NAMED} and (last in _NAMED or len(last) == 1)
+
+
 def _named(key: str) -> str:
     name = key.strip() or key
     return _NAMES.get(name.casefold(), name)
