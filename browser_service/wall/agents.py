@@ -39,8 +39,9 @@ class Agents:
         act: Json = {"action": row.action, "pageId": row.page_id, "at": round(row.at), "outcome": row.outcome}
         self._acts[row.client_id] = act
 
-    def rows(self, pages: list[PageState]) -> list[Json]:
-        """List the agents, each with the name by which a page can be handed to it."""
+    def rows(self, pages: list[PageState], locked: set[str]) -> list[Json]:
+        """List the agents, each with the name by which a page can be handed to it. Nothing is told of what they do on
+        `locked` pages."""
         held = self._held(pages)
         running: dict[str, list[Record]] = {}
         for record in self.register.running():
@@ -53,8 +54,8 @@ class Agents:
                 "since": self.clients.since(client_id),
                 "pages": len(held.get(client_id, ())),
                 "to": handle_of(client_id) if self.clients.present(client_id) else held[client_id][0],
-                "doing": _doing(running.get(client_id, [])),
-                "last": self._acts.get(client_id),
+                "doing": _seen(_doing(running.get(client_id, [])), locked),
+                "last": _seen(self._acts.get(client_id), locked),
                 "halt": _told(self.halts.of(client_id)),
                 "unread": self.clients.unread(client_id),
             }
@@ -96,6 +97,10 @@ def _doing(running: list[Record]) -> Json | None:
     waiting = sum(bool(record.paused) for record in calls)
     since = round(last.began_at + _UNIX)
     return {"action": last.action, "pageId": last.page_id, "since": since, "waiting": waiting}
+
+
+def _seen(act: Json | None, locked: set[str]) -> Json | None:
+    return None if act is not None and act["pageId"] in locked else act
 
 
 def _line(line: Line) -> Json:

@@ -146,7 +146,8 @@ class Wall:
         if viewer.request_id:
             return WallState(shown, [*asked.values()], [], {}, None)
         threads = self.agents.lines(pages) if viewer.operator else {}
-        return WallState(shown, [*asked.values()], self.agents.rows(pages), threads, self.agents.halt())
+        locked = {page.page_id for page in pages if self._locks(page, viewer)}
+        return WallState(shown, [*asked.values()], self.agents.rows(pages, locked), threads, self.agents.halt())
 
     def page(self, page_id: str, viewer: Identity) -> Json:
         page = self.directory.get(page_id)

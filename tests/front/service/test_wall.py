@@ -174,12 +174,22 @@ async def test_a_reader_sees_a_lock_on_private_pages_and_can_do_nothing(
     async with seat(running, read_only=True) as viewer, seat(running) as person:
         state = await viewer.until(with_page("own", locked=True))
         assert "/own" not in str(state)
-        assert "/own" in str(await person.until(with_page("own")))
+        seen = await person.until(with_page("own"))
+        assert "/own" in str(seen)
+        assert (state["agents"][0]["last"], seen["agents"][0]["last"]["action"]) == (None, "share_page")
+        assert (state["threads"], "threads" in seen) == ({}, True)
         await viewer.send("watch", tiles={"own": {}, "shop": {}}, page="own")
         frame = await viewer.until(lambda message: message["type"] == "frame")
         assert frame["pageId"] == "shop"
         for what in ("stop", "take", "give", "release", "close"):
             assert "read-only" in (await viewer.act(what, "shop"))["reason"]
+        for kind, more in (
+            ("tell", {"text": "Hello."}),
+            ("halt", {"how": "stop"}),
+            ("point", {"pageId": "shop", "x": 1, "y": 1}),
+        ):
+            await viewer.send(kind, id=8, **more)
+            assert "read-only" in (await viewer.until(lambda message: message["type"] == "refused"))["reason"]
         await viewer.send("input", pageId="shop", made=[{"do": "key", "key": "Enter"}])
         assert "read-only" in (await viewer.until(lambda message: message["type"] == "refused"))["reason"]
         await viewer.send("list", what="console", pageId="own")
