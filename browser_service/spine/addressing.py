@@ -56,7 +56,7 @@ class Addressing:
         else:
             address = Address(None, action.addressed.session if action.scope is Scope.SESSION else None)
         if address.session_id is not None:
-            self._sessions.check_use(address.session_id, client.client_id)
+            self._sessions.check_use(address.session_id, client.client_id, by_person=client.operator)
         return address
 
     def check_touched(self, action: Action, client: Identity) -> None:
@@ -70,7 +70,7 @@ class Addressing:
         session_ids = {page.session_id for page_id in touched.pages if (page := self._directory.get(page_id))}
         session_ids |= {name for name in touched.sessions if self._directory.get(name) is None}
         for session_id in session_ids:
-            self._sessions.check_use(session_id, client_id)
+            self._sessions.check_use(session_id, client_id, by_person=client.operator)
 
     def for_whole_session(self, action: Action) -> Action:
         """Return an action's form for a whole session, if it names a session but no page, and has such a form. One that

@@ -53,6 +53,20 @@ async def test_a_persons_hold_is_above_the_lease_until_they_give_the_page_back(
     assert acts == [("Ana", "give_back"), ("Ana", "click"), ("Ana", "take_over")]
 
 
+async def test_a_person_has_a_hand_on_pages_of_a_session_that_an_agent_shares_with_nobody(
+    agent: Agent, other: Agent, ana: Agent
+) -> None:
+    await agent.call("create_session", sessionId="bank")
+    await agent.call("open_page", pageId="p", sessionId="bank")
+    assert (await other.error("open_page", pageId="q", sessionId="bank"))["code"] == "FORBIDDEN"
+    await ana.call("take_over", pageId="p", stop=True)
+    await held(agent)
+    await ana.call("give_back", pageId="p")
+    await ana.call("open_page", pageId="mine", sessionId="bank")
+    assert (await ana.error("close_session", sessionId="bank"))["code"] == "FORBIDDEN"
+    await agent.call("close_session", sessionId="bank")
+
+
 async def test_a_stop_cancels_the_running_call_and_refuses_queued_and_new_ones(
     start: StartService, site: Site, hold: threading.Event
 ) -> None:
