@@ -347,9 +347,12 @@ def _fold(action: type[Action], arguments: dict[str, JsonValue]) -> dict[str, Js
 
 def _arguments(named: NamedAction, body: Body) -> dict[str, JsonValue]:
     """Return a body's arguments by our names, from wherever they stand in it."""
-    folded = _fold(named.action, {key: value for key, value in body.items() if key != "action"})
-    given = _translate(named.alias, folded) if named.alias else folded
-    return peers.with_selector(given, properties_of(full_schema(named.action)))
+    folded, known = {**body}, properties_of(full_schema(named.action))
+    folded.pop("action", None)
+    if named.alias is None and folded.keys() <= known.keys() and "fields" not in known:
+        return folded  # nothing to find elsewhere, or under another name
+    folded = _fold(named.action, folded)
+    return peers.with_selector(_translate(named.alias, folded) if named.alias else folded, known)
 
 
 def _translate(alias: Alias, arguments: dict[str, JsonValue]) -> dict[str, JsonValue]:

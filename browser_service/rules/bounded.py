@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterator, MutableMapping
+from math import inf
 from typing import TypeVar
 
 from browser_service.rules.window import Clock
@@ -67,22 +68,16 @@ class Bounded(MutableMapping[K, V]):
 
     def trim(self) -> None:
         """Remove entries beyond the limits or older than `ttl_s`."""
-        is_full = len(self._kept) > self._most or 0 < self._most_weight < self._weight
-        if is_full or (self._ttl_s is not None and self._kept):  # else there is nothing to ask of any entry
-            for key in [*self._too_many()]:
-                del self[key]
-
-    def _too_many(self) -> Iterator[K]:
-        count, weight, latest = len(self._kept), self._weight, next(reversed(self._kept))
+        if self._ttl_s is None and len(self._kept) <= self._most and not 0 < self._most_weight < self._weight:
+            return  # no entry has to be asked
+        oldest = -inf if self._ttl_s is None else self._clock() - self._ttl_s
+        count, weight, latest, gone = len(self._kept), self._weight, next(reversed(self._kept), None), list[K]()
         for key, (value, its_weight, set_at) in self._kept.items():
-            if not self._old(set_at) and (key == latest or not self._over(count, weight)):
-                return
+            is_over = count > self._most or 0 < self._most_weight < weight
+            if set_at >= oldest and (key == latest or not is_over):
+                break
             if not self._spared(value):
                 count, weight = count - 1, weight - its_weight
-                yield key
-
-    def _old(self, set_at: float) -> bool:
-        return self._ttl_s is not None and self._clock() - set_at > self._ttl_s
-
-    def _over(self, count: int, weight: int) -> bool:
-        return count > self._most or (self._most_weight > 0 and weight > self._most_weight)
+                gone.append(key)
+        for key in gone:
+            del self[key]
