@@ -43,9 +43,10 @@ async def test_it_is_present_before_its_first_call(standin: StandIn, browser: As
 
 
 async def test_a_long_call_is_waited_for_to_its_end(standin: StandIn, browser: AsyncBrowser) -> None:
-    running = success({"stillRunning": True, "callId": "x"})
+    running = success({"stillRunning": True, "callId": "x"}, notices=[{"text": "A person writes."}])
     standin.answer = in_turn(running, running, success({"observed": "done at last"}))
-    assert (await browser.page("slow").goto("https://shop.example/")).observed == "done at last"
+    reached = await browser.page("slow").goto("https://shop.example/")
+    assert (reached.observed, reached.notices) == ("done at last", ["A person writes."] * 2)
     begun = await standin.call()
     call_id = begun.headers[wire.CALL_ID.lower()]
     assert begun.body == {"action": "goto", "pageId": "slow", "url": "https://shop.example/"}
