@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from itertools import chain
+from itertools import chain, repeat
 from typing import Final, NamedTuple, TypeVar
 
 from pydantic import BaseModel, JsonValue
@@ -53,6 +53,8 @@ class Concealment:
             int(text): mark for mark, text in known if text.isdecimal() and int(text) >= _LEAST_NUMBER
         }
         self._needles = [_needle(form, mark) for mark, text in known for form in _forms(text)]
+        self._bytes = [_needle(form, mark) for mark, text in known for form in _said(text) | _wide(text)]
+        """Those for what base64 encodes: fewer, because there are many ways to decode it."""
         self._heads = [_needle(each.text[:_KNOWN_BY], each.mark, len(each.text[_KNOWN_BY:])) for each in self._needles]
         self._least_base64 = min(lengths) * 4 // 3
         self._reach = _SPELLED * (max(lengths) + 1)
@@ -116,8 +118,9 @@ class Concealment:
         if not needles:
             return
         read = [*layers(text)]
-        for layer in chain(read, base64_layers(read[-1], self._least_base64)):
-            for needle in needles:
+        encoded = base64_layers(read[-1], self._least_base64)
+        for layer, sought in chain(zip(read, repeat(needles)), zip(encoded, repeat(self._bytes))):
+            for needle in sought:
                 if needle.anchor in layer.text:
                     for found in _pattern(needle.text).finditer(layer.text):
                         start, end = layer.origin(found.start(), min(len(layer.text), found.end() + needle.rest))
@@ -146,13 +149,20 @@ def _pattern(text: str) -> re.Pattern[str]:
 
 
 def _forms(text: str) -> set[str]:
-    """Return the texts by which a secret is known: as it is, in other case, as the name of a file, and without the
-    backslash at its end that escapes what follows; what is left of these if parts of them look like escapes; and as
-    bytes, in UTF-8, UTF-16 and hexadecimal."""
+    """Return the texts by which a secret is known: as it is, in other case, as the name of a file, in hexadecimal, and
+    without the backslash at its end that escapes what follows."""
     cased = {text, text.upper(), text.lower()} if len(text) >= _LEAST_CASELESS else {text}
-    texts = {*cased, _NOT_IN_NAMES.sub("_", text), text.removesuffix("\\")}
-    found = {layer.text for each in texts for layer in layers(each)}
-    found |= {each.encode("utf-8", "replace").decode("latin-1") for each in found}
-    found |= {text.encode(charset).decode("latin-1") for charset in ("utf-16-le", "utf-16-be")}
     data = text.encode().hex()
-    return {each for each in found if len(each) >= LEAST_CHARACTERS} | {data, data.upper()}
+    plain = _said(*cased, _NOT_IN_NAMES.sub("_", text), text.removesuffix("\\"))
+    return plain | _wide(text) | {data, data.upper()}
+
+
+def _said(*texts: str) -> set[str]:
+    """Return texts, also as bytes, and what is left of them if parts of them look like escapes."""
+    found = {layer.text for text in texts for layer in layers(text)}
+    found |= {text.encode("utf-8", "replace").decode("latin-1") for text in found}
+    return {text for text in found if len(text) >= LEAST_CHARACTERS}
+
+
+def _wide(text: str) -> set[str]:
+    return {text.encode(charset).decode("latin-1") for charset in ("utf-16-le", "utf-16-be")}
