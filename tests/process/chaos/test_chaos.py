@@ -47,7 +47,7 @@ _LAST: Final = 6
 """Number of last kills without time for the catalogue's actions, because some are too quick to be hit otherwise."""
 
 
-def _seed() -> int:
+def asked_seed() -> int:
     asked = os.environ.get("BROWSE_CHAOS_SEED", "7")
     return random.SystemRandom().randrange(1_000_000) if asked == "random" else int(asked)
 
@@ -231,7 +231,7 @@ async def _scratch(here: World, chat: Chat, key: str) -> None:
 
 
 async def test_nothing_is_lost_whatever_is_killed(tmp_path: Path) -> None:
-    seed, kills = _seed(), int(os.environ.get("BROWSE_CHAOS_KILLS", "30"))
+    seed, kills = asked_seed(), int(os.environ.get("BROWSE_CHAOS_KILLS", "30"))
     print(f"BROWSE_CHAOS_SEED={seed} BROWSE_CHAOS_KILLS={kills}", file=sys.stderr, flush=True)  # noqa: T201 - shown where the test fails
     with ChaosSite().running() as site:
         async with world(tmp_path, site, random.Random(seed)) as here:  # noqa: S311 - no secret

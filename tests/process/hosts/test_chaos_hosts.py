@@ -26,6 +26,7 @@ import pytest
 from shared import wire
 from tests.process.chaos import victims
 from tests.process.chaos.load import Ledger
+from tests.process.chaos.test_chaos import asked_seed
 from tests.support.cuttable import Cuttable, Way, cuttable
 from tests.support.json import AnyJson
 from tests.support.rack import HostProcess, Rack, rack, until
@@ -245,7 +246,7 @@ async def chaos(root: Path, dice: random.Random) -> AsyncIterator[Chaos]:
 
 
 async def test_hosts_do_nothing_twice_and_lose_nothing_whatever_is_killed(tmp_path: Path, site: Site) -> None:
-    seed, kills = int(os.environ.get("BROWSE_CHAOS_SEED", "7")), int(os.environ["BROWSE_CHAOS_KILLS"])
+    seed, kills = asked_seed(), int(os.environ["BROWSE_CHAOS_KILLS"])
     dice, desks, numbers, wrongs = random.Random(seed), Desks(site), itertools.count(1), list[str]()  # noqa: S311 - no secret
     kinds = dice.sample([KINDS[number % len(KINDS)] for number in range(kills)], kills)
     async with chaos(tmp_path, dice) as here, AsyncExitStack() as stack:
