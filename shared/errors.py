@@ -62,7 +62,7 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import ClassVar, Final
 
-from pydantic import BaseModel, ConfigDict, JsonValue, ValidationError
+from pydantic import BaseModel, ConfigDict, JsonValue
 from pydantic.alias_generators import to_camel
 
 from shared.next_calls import next_call
@@ -77,12 +77,6 @@ _NO_HOST: Final = "The host of this session does not answer."
 def field_details(name: str, **context: JsonValue) -> dict[str, JsonValue]:
     """Return the details of an error that one argument caused, with further facts as `context`."""
     return {"context": {"field": name, **context}}
-
-
-def first_fault(error: ValidationError) -> tuple[str, str]:
-    """Return where a value does not fit its model first, such as `steps.0.url`, and why. The value stays out of it."""
-    fault = error.errors(include_url=False, include_input=False)[0]
-    return ".".join(map(str, fault["loc"])), fault["msg"].removeprefix("Value error, ")
 
 
 class ErrorBody(BaseModel):

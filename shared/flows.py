@@ -8,8 +8,8 @@ from urllib.parse import quote
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, StringConstraints, ValidationError, model_validator
 
-from shared.errors import ValidationFailed, field_details, first_fault
-from shared.model import Json
+from shared.errors import ValidationFailed, field_details
+from shared.model import Json, first_fault
 
 VERSION: Final = 1
 MOST_STEPS: Final = 200

@@ -1,6 +1,6 @@
 """The base of every message: camelCase on the wire, snake_case in Python."""
 
-from pydantic import BaseModel, ConfigDict, JsonValue
+from pydantic import BaseModel, ConfigDict, JsonValue, ValidationError
 from pydantic.alias_generators import to_camel
 
 Json = dict[str, JsonValue]
@@ -26,3 +26,9 @@ def weight(value: JsonValue) -> int:
     if isinstance(value, list):
         return sum(map(weight, value)) + 8
     return sum(len(key) + weight(item) for key, item in value.items()) if isinstance(value, dict) else 8
+
+
+def first_fault(error: ValidationError) -> tuple[str, str]:
+    """Return where a value does not fit its model first, such as `steps.0.url`, and why. The value stays out of it."""
+    fault = error.errors(include_url=False, include_input=False)[0]
+    return ".".join(map(str, fault["loc"])), fault["msg"].removeprefix("Value error, ")

@@ -14,10 +14,10 @@ from pydantic import BaseModel, Field, TypeAdapter, ValidationError, create_mode
 
 from browser_service.host.seam import SessionHost
 from shared.calls import Artifact
-from shared.errors import ErrorBody, InvalidRequest, first_fault
+from shared.errors import ErrorBody, InvalidRequest
 from shared.events import EventBatch
 from shared.frames import ActPicture
-from shared.model import Json, Model
+from shared.model import Json, Model, first_fault
 from shared.pages import Engine, Figures
 from shared.wire import ID_PATTERN
 

@@ -11,7 +11,8 @@ from browser_service.security.named_secrets import NamedSecrets
 from browser_service.security.one_time_codes import from_authenticator
 from browser_service.security.origins import whole_origin
 from browser_service.security.seal import Seal
-from shared.errors import ValidationFailed, field_details, first_fault
+from shared.errors import ValidationFailed, field_details
+from shared.model import first_fault
 from shared.named_secrets import NamedSecret
 
 _COLUMNS: Final = {"name": False, "kind": False, "origins": True}

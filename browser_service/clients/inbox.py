@@ -15,8 +15,8 @@ from browser_service.security.redaction import safe_url
 from browser_service.security.urls import origin_of
 from browser_service.sessions.directory import Directory
 from client.credentials import mint_key
-from shared.errors import Forbidden, RequestNotFound, ValidationFailed, field_details, first_fault
-from shared.model import Json, Model
+from shared.errors import Forbidden, RequestNotFound, ValidationFailed, field_details
+from shared.model import Json, Model, first_fault
 from shared.pages import Answer, PageState
 from shared.wire import APP_NAME, REQUESTS, request_path
 from shared.words import quotable

@@ -15,9 +15,9 @@ from browser_service.store.tokens import TokenRecord, TokenTable
 from client.credentials import mint, mint_extension, mint_host, token_id
 from shared.background import Background
 from shared.calls import ClientRef
-from shared.errors import JournalFailed, RateLimited, ValidationFailed, field_details, first_fault
+from shared.errors import JournalFailed, RateLimited, ValidationFailed, field_details
 from shared.limits import UNLIMITED, Limits
-from shared.model import Json
+from shared.model import Json, first_fault
 from shared.timestamps import iso
 from shared.wire import POOL_PATTERN, TOKEN_LIMITS, TOKEN_NAME, TOKEN_NAME_PATTERN
 

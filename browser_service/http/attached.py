@@ -9,7 +9,8 @@ from pydantic import BaseModel, ValidationError
 from browser_service.http.routes import Caller, body_of, done, for_owner, services
 from shared import wire
 from shared.attached import AttachTarget, TabShare, TabUnshare
-from shared.errors import ValidationFailed, field_details, first_fault
+from shared.errors import ValidationFailed, field_details
+from shared.model import first_fault
 
 router = APIRouter(dependencies=[for_owner("browse-together tabs")])
 

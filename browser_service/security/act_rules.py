@@ -13,8 +13,7 @@ from browser_service.security.url_rules import UrlRules, url_rule
 from browser_service.security.web_address import web_address
 from shared.actions.traits import Effect
 from shared.catalogue import ACTIONS
-from shared.errors import first_fault
-from shared.model import Json
+from shared.model import Json, first_fault
 
 MOST_RULES: Final = 200
 _ACTS: Final = (Effect.ACTS, Effect.DESTROYS)

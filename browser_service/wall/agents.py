@@ -73,9 +73,10 @@ class Agents:
         return _told(self.halts.of_all)
 
     def _labels(self, pages: list[PageState]) -> dict[str, str]:
+        """Return who is present, or holds a page that is no person's own."""
         labels = self.clients.present_labels
         for page in pages:
-            if page.holder_id is not None:
+            if page.holder_id is not None and not page.of_person:
                 labels.setdefault(page.holder_id, page.holder_label)
         return labels
 

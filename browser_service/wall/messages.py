@@ -6,9 +6,9 @@ from typing import Annotated, Final, Literal
 from pydantic import Field, TypeAdapter, ValidationError
 
 from shared.attached import TabShare, TabUnshare
-from shared.errors import InvalidRequest, first_fault
+from shared.errors import InvalidRequest
 from shared.frames import Frame, View
-from shared.model import Json, Model
+from shared.model import Json, Model, first_fault
 from shared.strokes import ChosenFile, Stroke
 from shared.wire import ANY_PAGE_ID_PATTERN, DEFAULT_SESSION
 

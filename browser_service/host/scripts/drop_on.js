@@ -1,5 +1,5 @@
 // Drops the files of a field onto an element, as from outside of the browser. Returns whether the page took them.
-import { control } from "./control.js";
+import {control} from "./control.js";
 
 export default (e, field) => {
   const data = new DataTransfer(), under = control(e), takesFiles = under.localName === 'input' && under.type === 'file';

@@ -5,6 +5,7 @@ import re
 import pytest
 from playwright.async_api import Page, expect
 
+from browser_service.security.auth import Identity
 from tests.process.wall.test_wall import browser, claude, running, window
 from tests.support.service import Agent, RunningService
 from tests.support.site import Answer, Site
@@ -82,6 +83,8 @@ async def test_a_person_opens_a_page_of_their_own_which_agents_do_not_disturb(
     await expect(window).to_have_url(re.compile("#/page/person"))
     assert (await claude.error("click", pageId="person", selector="body"))["code"] == "HUMAN_IN_CONTROL"
     assert running.entry("person").record.of_person
+    state = running.parts.wall.state(Identity(client_id="person-ana", label="ana", operator=True))
+    assert [each["label"] for each in state.agents] == ["Claude"], "a person is none"
     await press(window, "Close")
     await press(window, "Close it")
     await expect(window.get_by_role("link", name="/mine")).to_have_count(0)
