@@ -31,6 +31,7 @@ def test_a_service_is_started_found_and_ended(terminal: Terminal) -> None:
         "wall": status["url"],
         "version": VERSION,
         "pages": 0,
+        "agents": [],
         "parked": 0,
         "browsers": 0,
         "memoryMb": 0,
@@ -193,7 +194,7 @@ def test_a_wrong_setting_is_named(terminal: Terminal) -> None:
         assert (wrong.code, wrong.err.count("\n"), wrong.out) == (2, 1, "")
         assert wrong.err.startswith(f"{name}: ")
         assert value in wrong.err
-    assert "'site.example:8888'" in wrong.err
+    assert "'browse.example:8888'" in wrong.err
 
 
 def test_without_a_service_the_command_that_starts_it_is_named(terminal: Terminal) -> None:

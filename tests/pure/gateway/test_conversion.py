@@ -142,14 +142,12 @@ def test_a_call_that_goes_on_says_how_to_read_its_end() -> None:
     assert 'get_call {"callId": "c-1"}' in line
 
 
-def test_page_and_at_most_three_notices_follow_the_text() -> None:
-    notices: JsonValue = [{"text": f"news {number}", "pageId": None} for number in range(5)]
+def test_page_and_at_most_eight_notices_follow_the_text() -> None:
+    notices: JsonValue = [{"text": f"news {number}", "pageId": None} for number in range(10)]
     assert lines(done({"url": "https://shop.example/cart"}, page=PAGE, notices=notices), "get_current_url") == [
         "https://shop.example/cart",
         "[page cart · 'Your cart' · https://shop.example/cart · revision 3]",
-        "Notice: news 0",
-        "Notice: news 1",
-        "Notice: news 2",
+        *(f"Notice: news {number}" for number in range(8)),
     ]
 
 
