@@ -4,11 +4,13 @@ Names and attributes follow OpenTelemetry's conventions for MCP. A span has no a
 page.
 """
 
+import logging
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Final, Self
 
+import structlog
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 from opentelemetry.sdk.resources import SERVICE_NAME, SERVICE_VERSION, Resource
 from opentelemetry.sdk.trace import TracerProvider
@@ -21,6 +23,15 @@ from shared.wire import APP_NAME, VERSION
 _ENDS_WITHIN_S: Final = 2.0
 _METHOD: Final = "tools/call"
 _OURS: Final = "browse_together"
+
+log = structlog.get_logger(__name__)
+
+
+class _Failures(logging.Handler):
+    """The exporter's failures as lines of the service's log, without its attempts before."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        log.warning("spans were not exported", reason=record.getMessage())
 
 
 class Tracing:
@@ -36,6 +47,9 @@ class Tracing:
     @classmethod
     def of(cls, environment: Mapping[str, str]) -> Self:
         """Return the tracing to the endpoint of the environment, whose other variables the exporter reads by itself."""
+        exporting = logging.getLogger("opentelemetry")
+        exporting.addHandler(_Failures(logging.ERROR))
+        exporting.propagate = False
         return cls(OTLPSpanExporter(), environment.get("OTEL_SERVICE_NAME") or APP_NAME)
 
     @contextmanager
