@@ -1,7 +1,9 @@
 // Makes each part of the wall in each state, from what the service would send.
 
+import { Address } from "/wall/static/address.js";
 import { Agents } from "/wall/static/agents.js";
 import { Asks } from "/wall/static/asks.js";
+import { DayView } from "/wall/static/day.js";
 import { el } from "/wall/static/dom.js";
 import { farewell, gate, waiting } from "/wall/static/gate.js";
 import { card } from "/wall/static/grid.js";
@@ -107,6 +109,34 @@ function pointing() {
   return [made.panel, el("figure", { className: "picture" }, el("div", { className: "paper" }, made.element))];
 }
 
+/** The address of a page in hand: at rest, on its way, and without what was looked for. */
+function addresses() {
+  return [false, true].map((isBusy) => {
+    const made = new Address("kettles", {}, () => {}, () => {});
+    made.update(page("kettles"), true);
+    made.element.toggleAttribute("aria-busy", isBusy);
+    if (!isBusy) made.element.querySelector("[role=status]").textContent = "“zebra” is not on the page.";
+    return el("div", { className: "page-head" }, made.element);
+  });
+}
+
+function day() {
+  const asked = (kind, ended, more) => ({ kind, ended, by: "Claude · shop", colour: "blue", message: "Which of the two?", pageId: "kettles", origin: "https://shop.example", answeredBy: "ana", at: NOW - 600, ...more });
+  const download = (name, state, more) => ({ name, state, by: "Codex", colour: "orange", pageId: "kettles", size: 48_000, file: null, why: null, at: NOW - 300, ...more });
+  const found = {
+    chats: [{ of: "a", label: "Claude · shop", colour: "blue", acts: 42, failed: 3, from: NOW - 9000, until: NOW }, { of: "b", label: "Codex", colour: "orange", acts: 1, failed: 0, from: NOW, until: NOW }],
+    requests: [asked("decision", "done"), asked("login", "refused"), asked("code", "expired"), asked("other", "withdrawn"), asked("tab", "closed")],
+    downloads: [download("report.csv", "finished", { file: "art-1" }), download("film.mp4", "running", { size: 2_400_000 }), download("map.pdf", "failed", { why: "it has 900,000,000 bytes, and 500 MB are the most" })],
+    pages: [{ id: "kettles", session: "default", by: "Claude · shop", acts: 42, until: NOW, open: true }, { id: "cart", session: "bank", by: "Codex", acts: 1, until: NOW - 900, open: false }],
+  };
+  return [found, { chats: [], requests: [], downloads: [], pages: [] }].map((each) => {
+    const made = new DayView({ ask: async () => each }, () => {});
+    made.leave();
+    made.element.firstChild.remove();
+    return el("div", { className: "day" }, made.element.firstChild);
+  });
+}
+
 const buttons = () => el("div", { className: "row-of" }, ["", "first", "danger", "plain"].flatMap((className) => [false, true].map((disabled) => el("button", { type: "button", className, disabled }, className || "button"))),
   el("input", { type: "search", placeholder: "Find a page", "aria-label": "Find a page" }), el("span", { className: "badge" }, "badge"), el("kbd", {}, "?"));
 
@@ -119,6 +149,8 @@ const PARTS = {
   "Point": () => pointing(),
   "Questions": () => Object.keys(KINDS).filter((kind) => kind !== "tab").map((kind) => el("div", { className: "holds" }, question(request(kind), done))),
   "What a page asks": () => asks(),
+  "The address of a page in hand": () => addresses(),
+  "The past day": () => day(),
   "What was done": () => [timeline()],
   "Messages": () => [el("p", { className: "toast" }, "shop is yours again."), el("p", { className: "toast wrong" }, "The service cannot be reached now.")],
   "Doors": () => [gate("This link was used already; each works once."), waiting("The wall is coming …"), farewell("Thank you.")],

@@ -6,7 +6,7 @@ import { KINDS, clock, host } from "./words.js";
 
 const ASKED_EVERY_MS = 3000;
 const ENDS = { refused: "declined", expired: "nobody came", withdrawn: "taken back", closed: "the page was closed" };
-const STATES = { running: "comes", failed: "did not come", cancelled: "was cancelled" };
+const STATES = { running: "on its way", failed: "did not come", cancelled: "was cancelled" };
 
 export class DayView {
   id = null; // it is no page
