@@ -99,7 +99,7 @@ def _people(_: Path, work: Path) -> None:
 
 def _shop(bin_: Path, work: Path) -> None:
     """Make a site of Wagtail's with a superuser."""
-    user = {f"DJANGO_SUPERUSER_{name}": text for name, text in (("USERNAME", "ana"), ("EMAIL", "a@b.c"))}
+    user = {f"DJANGO_SUPERUSER_{name}": text for name, text in (("USERNAME", "ana"), ("EMAIL", "ana@example.com"))}
     for command in (
         [str(bin_ / "wagtail"), "start", "shop", str(work)],
         [str(bin_ / "python"), str(work / "manage.py"), "migrate", "-v0"],
@@ -121,7 +121,7 @@ APPS: Final[Mapping[str, App]] = {
             "filter a table": Taught(
                 "/data/people",
                 "select_option select[name=_filter_column] := city\nfill input[name=_filter_value] := ana\n"
-                "click [type=submit]\nextract_table table",
+                "click button|Apply\nextract_table table",
             )
         },
         "{bin}/datasette {work}/data.db -p {port}",
@@ -133,12 +133,13 @@ APPS: Final[Mapping[str, App]] = {
         {
             "add a redirect": Taught(
                 "/admin/redirects/add/",
-                "fill textbox|Redirect from := /ana\nfill textbox|To a URL := https://shop.example/\nclick button|Save",
+                "fill textbox|Redirect from* := /ana\nfill textbox|Redirect to any URL := https://shop.example/\n"
+                "click button|Create",
                 "/ana",
             ),
             "publish a page": Taught(
                 "/admin/pages/3/edit/",
-                "fill textbox|Title := ana\nclick button|More actions\nclick button|Publish",
+                "fill #id_title := ana\nclick button|More actions\nclick button|Publish",
                 "ana",
             ),
         },
@@ -154,7 +155,7 @@ APPS: Final[Mapping[str, App]] = {
         {"order": Taught("/", f"{_ORDER}click button|Order\nclick button|Yes", "ana Sencha")}, script=_HEAD + _NICEGUI
     ),
     "streamlit": App(
-        {"order": Taught("/", f"{_ORDER}check checkbox|As a gift\nclick button|Order", "ana True")},
+        {"order": Taught("/", f'{_ORDER}click label:has-text("As a gift")\nclick button|Order', "ana True")},
         "{bin}/streamlit run {work}/app.py --server.port={port} --server.address=127.0.0.1 --server.headless=true "
         "--browser.gatherUsageStats=false",
         _HEAD + _STREAMLIT,
@@ -166,7 +167,8 @@ APPS: Final[Mapping[str, App]] = {
         {
             "run a cell": Taught(
                 "/lab?reset",
-                f"click .jp-LauncherCard[data-category=Notebook]\ntype .jp-Notebook .cm-content := {_CODE}\n"
+                "click button|Python 3 (ipykernel) Python 3 (ipykernel)|Notebook\n"
+                f"type .jp-Notebook .cm-content := {_CODE}\n"
                 "press .jp-Notebook .cm-content := Shift+Enter\nwait_for_selector text=[1]:",
                 "ana",
             )

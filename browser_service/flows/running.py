@@ -282,7 +282,7 @@ class _StepRun:
             return f"it opened no {', no '.join(missing)}" if missing else ""
         sent = cast("list[Json]", seen.result.get("requests") or [])  # as acts report them
         for request in expect.requests:
-            if not any(_is(request, each) for each in sent):
+            if not any(_is(request, each) for each in sent) and not await self._is_sent_late(request, sent, page):
                 return f"{_words(request)} was expected; it sent {_acts(sent)}"
         if expect.url and not flows.fits(expect.url, seen.url):
             waiting: Json = {"action": "wait_for_url", "url": expect.url, "timeout": _SHOWS_MS, **page}
@@ -295,6 +295,14 @@ class _StepRun:
             if longest not in str(seen.result.get("changes", "")) and not await self._comes(waiting):
                 return f"the page does not show {words!r}"
         return ""
+
+    async def _is_sent_late(self, request: Request, sent: list[Json], page: Json) -> bool:
+        """Wait for a request that was not seen to be answered yet, such as one that a page sends once nobody types."""
+        answered = (request.matches_call(each.get("method"), urlsplit(str(each.get("url"))).path) for each in sent)
+        if any(answered):
+            return False
+        named, status = f"{request.method} {request.path.replace('*', '**')}", f"{request.status // 100}xx"
+        return await self._comes({"action": "expect", "request": named, "status": status, "timeout": _SHOWS_MS, **page})
 
     async def _comes(self, waiting: Json) -> bool:
         try:

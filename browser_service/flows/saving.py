@@ -195,7 +195,10 @@ class _Drafting:
             path = path.replace(_HIDDEN, self._parameter("part"), 1)
         pairs = [pair.partition("=") for pair in query.split("&")] if query else []
         written = [
-            name + equals + (self._parameter(name) if _HIDDEN in value else value) for name, equals, value in pairs
+            self._parameter("query")
+            if _HIDDEN in name
+            else name + equals + (self._parameter(name) if _HIDDEN in value else value)
+            for name, equals, value in pairs
         ]
         return path + sign + "&".join(written)
 
@@ -238,11 +241,12 @@ def _expected(call: Done) -> Expected | None:
     """Return what was observed of an act, as far as it will be the same again."""
     record = call.record
     origin = urlsplit(record.url_before or record.url_after or "").netloc
-    requests = [_request(each) for each in record.requests if urlsplit(str(each["url"])).netloc == origin]
+    found = [_request(each) for each in record.requests if urlsplit(str(each["url"])).netloc == origin]
+    requests = [each for number, each in enumerate(found) if each is not None and each not in found[:number]]
     shows = [_DIGITS.sub("*", text) for text in record.came or []]
     expected = Expected(
         url=_pattern(record.url_after) if record.url_after else None,
-        requests=[each for each in requests if each is not None][:_MOST_REQUESTS],
+        requests=requests[:_MOST_REQUESTS],
         shows=[text for text in shows if max(map(len, text.split("*"))) >= _LEAST_WORDS][:2],
     )
     return expected if expected != Expected() else None

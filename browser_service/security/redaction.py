@@ -20,6 +20,7 @@ _ADDRESSES: Final = frozenset({"url", "referer", "referrer", "origin"})
 _RECORDED_APART: Final = frozenset({"action", "pageId", "sessionId"})
 _MOST_TEXT: Final = 200
 _MOST_URL: Final = 500
+_MOST_SELECTOR: Final = 600
 _MOST_ITEMS: Final = 50
 _MOST_PARAMETERS: Final = 10
 _HIDDEN: Final = "…"
@@ -80,7 +81,7 @@ def lasting(again: Json) -> Json:
 
 
 def _kept(selector: str) -> str:
-    redacted = _without_secrets(selector)
+    redacted = _without_secrets(selector, _MOST_SELECTOR)
     return redacted if redacted == " ".join(selector.split()) else ""
 
 
@@ -141,12 +142,12 @@ def _text(name: str, text: str, schema: Schema, texts: frozenset[str]) -> str:
     return text if name == "key" and commands(text) else _size(text)
 
 
-def _without_secrets(text: str) -> str:
+def _without_secrets(text: str, most: int = _MOST_TEXT) -> str:
     """Return a text that was written to be read, without obvious secrets."""
-    text = cut(text, _MOST_TEXT * 5)
+    text = cut(text, most * 5)
     for pattern, instead in _IN_TEXT:
         text = pattern.sub(instead, text)
-    return one_line(text)
+    return one_line(text, most)
 
 
 def _size(text: str) -> str:

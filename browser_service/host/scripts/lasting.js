@@ -43,10 +43,11 @@ const nameOf = e => {
 // Returns an XPath literal, or '' for a text with both kinds of quotes.
 const literal = text => !text.includes('"') ? `"${text}"` : text.includes("'") ? '' : `'${text}'`;
 const itself = (e, name) => {
-  const type = e.localName === 'input' && e.getAttribute('type') ? `[@type=${literal(e.getAttribute('type'))}]` : '';
-  const words = literal(name), content = clean(e.textContent) === name;
-  const by = !words ? '' : content ? `[normalize-space()=${words}]` : e.getAttribute('aria-label') === name
-    ? `[@aria-label=${words}]` : e.value === name && TYPES[e.type] === 'button' ? `[@value=${words}]` : '';
+  const is = (attribute, value) => value && literal(value) ? `[@${attribute}=${literal(value)}]` : '';
+  const type = is(e.localName === 'input' ? 'type' : 'role', e.getAttribute(e.localName === 'input' ? 'type' : 'role'));
+  const text = clean(e.textContent), words = text.length <= MOST_NAME && literal(text);
+  const by = text && words ? `[normalize-space()=${words}]` : e.getAttribute('aria-label') === name
+    ? is('aria-label', name) : e.value === name && TYPES[e.type] === 'button' ? is('value', name) : '';
   return e.localName + type + by;
 };
 const beside = (e, name, twins) => {
@@ -84,9 +85,10 @@ const selectorsOf = e => {
   const root = e.getRootNode(), role = roleOf(e), name = nameOf(e), short = name && name.length <= MOST_NAME;
   const likes = [...root.querySelectorAll(e.localName)], at = likes.indexOf(e), text = clean(e.textContent);
   const near = likes.slice(Math.max(0, at - MOST_BESIDE), at + MOST_BESIDE);
-  const same = near.filter(each => each !== e && hasText(each, text) && roleOf(each) === role
-    && nameOf(each) === name && each.checkVisibility({visibilityProperty: true}));
-  const alone = !same.length && !(text && likes.some(each => !near.includes(each) && hasText(each, text)));
+  const like = (text ? likes : near).filter(each => each !== e && hasText(each, text));
+  const same = like.slice(0, 2 * MOST_BESIDE).filter(each => roleOf(each) === role && nameOf(each) === name
+    && each.checkVisibility({visibilityProperty: true}));
+  const alone = !same.length && like.length <= 2 * MOST_BESIDE;
   const id = TEST_IDS.find(each => e.getAttribute(each)), css = id && `[${id}=${JSON.stringify(e.getAttribute(id))}]`;
   const says = !role && text && text.length <= MOST_NAME;
   const byRole = role && short && `role=${role}[name=${JSON.stringify(name)}]`;

@@ -225,3 +225,21 @@ async def test_one_selector_mends_no_step_with_several_elements(agent: Agent, sh
     assert (await agent.error("run_flow", name=name))["code"] == "FLOW_STOPPED"
     refused = await agent.error("mend_flow", name=name, selector="#whom")
     assert "names 2 elements" in refused["message"]
+
+
+async def test_a_request_that_comes_late_is_waited_for_and_long_selectors_are_kept(agent: Agent, site: Site) -> None:
+    name, long = next(NAMES), "A card whose heading has quite a lot of words"
+    act = (
+        """<b role=button tabindex=0 onclick="setTimeout(() => fetch('/saved', {{method: 'PUT'}}), {0})">Keep it</b>"""
+    )
+    cards = "".join(f"<div><h2>{long} {each}</h2>{{0}}</div>" for each in ("one", "two"))
+    site.routes["/saved"] = Answer("{}")
+    site.page("/cards", cards.replace("{0}", act.format(0)))
+    page_id = (await agent.reply("open_page", url=f"{site.url('/cards')}?plain")).json()["page"]["pageId"]
+    found = (await agent.call("find", role="button", name="Keep it", pageId=page_id))["matches"]
+    await agent.call("click", selector=found[1]["ref"], pageId=page_id)
+    saved = await agent.call("save_flow", name=name, pageId=page_id)
+    assert saved["parameters"] == ["query"]
+    site.page("/cards", cards.replace("{0}", act.format(1_500)))
+    await agent.call("run_flow", name=name, values={"query": "plain"})
+    assert site.counts["/saved"] == 2
