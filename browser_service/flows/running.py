@@ -276,7 +276,8 @@ class _StepRun:
 
     async def _difference(self, seen: Seen) -> str:
         """Say how the effect differs from what is expected; "" if it does not."""
-        expect, page = self._step.expect, {"pageId": self._run.pages[self._step.page]}
+        expect = self._step.expect
+        page: Json = {"pageId": self._run.pages[self._step.page]}
         missing = [name for name in self._step.opens if name not in self._run.pages]
         if missing or expect is None:
             return f"it opened no {', no '.join(missing)}" if missing else ""
