@@ -141,6 +141,7 @@ async def test_a_stretch_of_the_timeline_is_saved_as_a_flow(
 ) -> None:
     await claude.call("click", pageId="shop", selector="role=button[name=Buy]")
     await window.goto(f"{running.base_url}/#/page/shop")
+    await expect(window.get_by_role("tabpanel")).to_contain_text("clicks")
     await window.get_by_role("button", name="Save as a flow…").click()
     await window.get_by_role("textbox", name="Name").fill("buy")
     last = window.get_by_role("combobox", name="To").locator("option")
@@ -218,7 +219,7 @@ async def test_a_finger_taps_and_swipes_an_input_method_composes_and_lines_are_p
     await phone.keyboard.press("ControlOrMeta+v")
     await page.wait_for_function("document.querySelector('textarea').value.endsWith('漢'.repeat(25000))")
     await page.evaluate("document.querySelector('textarea').value = ''")  # which is much to draw
-    for kind, y in (("touchStart", 450), ("touchMove", 380), ("touchMove", 150), ("touchEnd", None)):
+    for kind, y in (("touchStart", 410), ("touchMove", 340), ("touchMove", 110), ("touchEnd", None)):
         points = [] if y is None else [{"x": x, "y": box["y"] + y * scale}]
         await cdp.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
     await page.wait_for_function("scrollY > 100")
