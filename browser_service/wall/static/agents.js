@@ -93,7 +93,7 @@ class Row {
     keepFocus(this.#buttons);
     const fresh = this.threads.fresh(agent.id);
     this.#news.hidden = !fresh;
-    write(this.#news, String(fresh));
+    this.#news.dataset.count = fresh;
     if (fresh) writes.setAttribute("aria-label", `Write to ${label}, who wrote ${fresh === 1 ? "a line" : `${fresh} lines`}`);
   }
 
