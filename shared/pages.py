@@ -2,7 +2,7 @@
 
 from typing import Annotated, Final, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from shared.model import Json, Model
 from shared.next_calls import next_call
@@ -44,6 +44,12 @@ class HumanRequestState(Model):
     )
     joined_by: list[str] = Field(default=[], description="The labels of those who wait for the same.")
     asked_ago_ms: Milliseconds = 0
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_link(cls, fields: object) -> object:
+        """Drop the link that version 0.1.0 has written into the journal."""
+        return {key: value for key, value in fields.items() if key != "link"} if isinstance(fields, dict) else fields
 
     @property
     def is_hold(self) -> bool:

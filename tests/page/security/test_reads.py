@@ -38,12 +38,14 @@ DOORS: Final = {
     wire.SETTINGS: "",
     wire.TOKENS: "",
     wire.WALL: "",
+    wire.AGENTS: "",
     wire.ACTIVITY_PICTURES: "?ids=1",
     wire.CALLS + "/{call_id}": "c",
     wire.FILES + "/{artifact_id}": "{file}",
     wire.REQUESTS + "/{request_id}": "r",
     wire.WALL_CARD + "/{page_id}": "{page}",
     wire.WALL_FILES + "/{name}": "wall.js",
+    wire.WALL_WINDOW + "/{ticket}": "t",
 }
 """Each route that answers a GET, with what stands in its place; a stream of events is followed for itself."""
 STREAMS: Final = {wire.EVENTS}

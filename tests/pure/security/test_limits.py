@@ -22,6 +22,7 @@ from tests.support.each import each
 
 READER_DOES = {
     *("goto", "go_back", "go_forward", "reload_page", "open_page", "close_page", "release_page", "cancel_call"),
+    "tell_person",
     *("create_session", "close_session", "browser_launch", "browser_navigate", "browser_quit"),
     *("batch", "call_tool", "wait_for_request", "wait_for_response"),
 }
