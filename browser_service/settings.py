@@ -144,6 +144,14 @@ class Settings(ListeningSettings, ProcessSettings):
         "the service and nobody is there, it ends after two minutes without a page, until the next call. 0: it starts "
         "with the first call.",
     )
+    max_instances: int = Field(
+        default=10, ge=1, description="Browsers open at once: the shared one, and those of sessions with their own."
+    )
+    instance_idle_ms: int = Field(
+        default=300_000,
+        ge=100,
+        description="A browser above the minimum is closed after this long without use, in milliseconds.",
+    )
     metrics_port: str | None = Field(
         default=None,
         pattern=r"^(([^\s:/]+|\[[^\s\]]+\]):)?[0-9]+$",

@@ -17,10 +17,6 @@ class Tuning:
     """Pages that one client may have open, popups included."""
     calls_in_flight: int = 32
     session_pages: int = 120
-    max_instances: int = 10
-    """Browsers open at once: the shared one, and those of sessions with their own."""
-    instance_idle_ms: int = 300_000
-    """A browser above the minimum is closed after this long without use."""
     page_popups: int = 10
     """Popups that a page may have open, including those of its popups; more are closed as they come."""
     client_artifacts_mb: int = 1_000

@@ -3,8 +3,7 @@
 import base64
 import json
 import re
-from collections.abc import Awaitable, Callable, Mapping
-from types import MappingProxyType
+from collections.abc import Awaitable, Callable
 from typing import Final
 
 from mcp import types as protocol
@@ -25,8 +24,6 @@ from shared.wire import FILE_URI
 
 _MISSING: Final = frozenset(error.code for error in every_error() if error.subject_missing)
 _MAX_COMPLETIONS: Final = 100
-_AGES_MS: Final[Mapping[str, int]] = MappingProxyType({"pages": 60_000, "elements": 30_000, "screenshots": 300_000})
-"""How long an answer of each kind stays cached while its page is unchanged."""
 _FILE: Final = re.compile(re.escape(FILE_URI) + r"([A-Za-z0-9_-]{1,64})")
 
 Call = Callable[[Json, ReplyForm], Awaitable[Reply]]
@@ -37,7 +34,7 @@ class Resources:
     """The kinds of resources that the settings select and a token allows."""
 
     def __init__(self, settings: Settings, limits: Limits = UNLIMITED) -> None:
-        self._ages: dict[str, int] = {kind: _AGES_MS.get(kind, 0) for kind in settings.resources}
+        self._ages: dict[str, int] = {kind: getattr(settings, f"{kind}_ttl_ms", 0) for kind in settings.resources}
         templates = [each for each in TEMPLATES if each.kind in self._ages and limits.lists(ACTIONS[each.action])]
         resources = [each for each in RESOURCES if limits.lists(ACTIONS[each.action])]
         self._known_uris = [resource.uri for resource in (*resources, *templates)]

@@ -38,3 +38,18 @@ class Settings(ConnectingSettings):
         description="Also send replies as `structuredContent`, for scripts. Several hosts then show a model nothing "
         "else.",
     )
+    pages_ttl_ms: int = Field(
+        default=60_000,
+        ge=0,
+        le=3_600_000,
+        description="How long a page:// stays cached while the page is unchanged, ms.",
+    )
+    elements_ttl_ms: int = Field(
+        default=30_000,
+        ge=0,
+        le=3_600_000,
+        description="How long an element:// stays cached while the page is unchanged, ms.",
+    )
+    screenshots_ttl_ms: int = Field(
+        default=300_000, ge=0, le=3_600_000, description="How long the current screenshot:// stays cached likewise, ms."
+    )

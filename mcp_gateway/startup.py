@@ -101,6 +101,7 @@ def _claims(settings: Settings) -> dict[str, object] | None:
 def _announce(prepared: Prepared) -> Lines:
     """Claim stdin and stdout for JSON lines, and announce the tools."""
     lines = Lines.claim()
+    lines.most_bytes = prepared.transports.max_message_bytes
     announced = tools.announced_tools(tools.valid_toolsets(prepared.settings.toolsets), prepared.limits)
     lines.write(ready(announced))
     return lines

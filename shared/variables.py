@@ -46,15 +46,6 @@ REMOVED: Final = {
     "proxies of sessions too",
     "policy_file": "rules for acts are in policy.toml in the data directory; move the file there",
     "spare_window_ms": "a window is kept ready for 5 minutes",
-    "max_instances": "10 browsers may be open, the shared one included",
-    "instance_idle_ms": "a browser above the minimum is closed after 5 minutes without use",
-    "pages_ttl_ms": "a page:// stays cached for 60 s while the page is unchanged",
-    "elements_ttl_ms": "an element:// stays cached for 30 s while the page is unchanged",
-    "screenshots_ttl_ms": "the current screenshot:// stays cached for 5 minutes while the page is unchanged",
-    "rate_limit_window_ms": "rate_limit_max counts the requests of a minute",
-    "max_message_bytes": "a message may have 10,485,760 bytes",
-    "heartbeat_interval_ms": "a websocket's client is asked for a sign of life every 30 s",
-    "heartbeat_timeout_ms": "a websocket's client has 5 s for a sign of life",
 }
 """Removed settings, and what holds instead. Using one only causes a warning, unless it protected something."""
 PROTECTING: Final = frozenset({"allow_hosts", "deny_hosts", "policy_file"})

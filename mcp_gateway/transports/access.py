@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 from uuid import uuid4
 
-from limits import RateLimitItemPerMinute
+from limits import RateLimitItemPerSecond
 from limits.storage import MemoryStorage
 from limits.strategies import FixedWindowRateLimiter
 from starlette.requests import HTTPConnection
@@ -122,7 +122,7 @@ SESSION_PARAMETER: Final = "session"
 HELD: Final = Held()
 """The bytes of incomplete messages that each client holds."""
 _MOST_MISTAKES: Final = 30
-"""Wrong keys from one address in a minute before further ones are refused. Right keys are still let in, because others
+"""Wrong keys from one address in a window before further ones are refused. Right keys are still let in, because others
 may share the address."""
 _MOST_OPEN: Final = 2_000
 """The most requests and websockets that one client may have open at once."""
@@ -148,8 +148,9 @@ class Access:
         self._where = where if settings.is_loopback else ""
         """Where a person finds the key; empty if other machines may call."""
         self._most = settings.rate_limit_max
-        self._requests = RateLimitItemPerMinute(max(self._most, 1))
-        self._mistakes = RateLimitItemPerMinute(_MOST_MISTAKES)
+        window_s = max(round(settings.rate_limit_window_ms / 1_000), 1)
+        self._requests = RateLimitItemPerSecond(max(self._most, 1), window_s)
+        self._mistakes = RateLimitItemPerSecond(_MOST_MISTAKES, window_s)
         self._counts = FixedWindowRateLimiter(MemoryStorage())
         self._open = Counter[str]()
 
@@ -210,10 +211,10 @@ class Access:
             return {}
         return {"WWW-Authenticate": f"Bearer {detail}".strip()}
 
-    def _count(self, limit: RateLimitItemPerMinute, kind: str, who: str) -> None:
+    def _count(self, limit: RateLimitItemPerSecond, kind: str, who: str) -> None:
         if not self._counts.hit(limit, kind, who):
-            raise self._too_many(limit, kind, who, f"Too many requests: {limit.amount} are let in each minute")
+            raise self._too_many(limit, kind, who, f"Too many requests: {limit.amount} are let in each {limit}")
 
-    def _too_many(self, limit: RateLimitItemPerMinute, kind: str, who: str, reason: str) -> Refused:
+    def _too_many(self, limit: RateLimitItemPerSecond, kind: str, who: str, reason: str) -> Refused:
         wait_s = max(round(self._counts.get_window_stats(limit, kind, who).reset_time - time.time()), 1)
         return Refused(429, f"{reason}. Try again in {wait_s} s.", {"Retry-After": str(wait_s)})

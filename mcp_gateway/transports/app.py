@@ -33,7 +33,7 @@ from mcp_gateway.transports.streamable_http import Connect, StreamableHttp
 from shared.errors import BrowseError
 from shared.json_lines.lines import BYTE_ORDER_MARK
 from shared.requests import Visitors
-from shared.wire import MAX_MESSAGE_BYTES, MCP_SUBPROTOCOL
+from shared.wire import MCP_SUBPROTOCOL
 
 _SESSION_ID: Final = re.compile(r"[0-9a-f]{32}")
 _CLOSED: Final = (WebSocketDisconnect, RuntimeError)
@@ -167,13 +167,13 @@ def http_app(settings: TransportSettings, connect: Connect, access: Access, stre
         paths.append(MCP_PATH)
         routes.append(Route(MCP_PATH, streamable))
     if "sse" in settings.transport:
-        sse = SseServerTransport(MESSAGES_PATH, max_request_body_size=MAX_MESSAGE_BYTES)
+        sse = SseServerTransport(MESSAGES_PATH, max_request_body_size=settings.max_message_bytes)
         paths.append(SSE_PATH)
         # clients try a POST there, and go on after this refusal
         routes.append(Route(SSE_PATH, _Sse(sse, connect), methods=["GET"]))
         routes.append(Mount(MESSAGES_PATH, sse.handle_post_message))
     router = Router(routes, default=_Elsewhere(" and ".join(paths)))
-    return _behind_door(OneMessage(router), settings, access)
+    return _behind_door(OneMessage(router, settings.max_message_bytes), settings, access)
 
 
 def websocket_app(settings: TransportSettings, connect: Connect, access: Access) -> ASGIApp:

@@ -24,7 +24,6 @@ from mcp_gateway.transports.settings import MCP_PATH, SSE_PATH, WS_PATH, NotUsab
 from mcp_gateway.transports.streamable_http import StreamableHttp
 from shared.patience import MAX_HEAD_BYTES, Patience
 from shared.requests import ambiguity
-from shared.wire import MAX_MESSAGE_BYTES
 
 
 class PromptHttp(H11Protocol):
@@ -72,9 +71,6 @@ class PromptHttp(H11Protocol):
         self._patience.look_at_reader()
 
 
-PING_EVERY_S: Final = 30.0
-PONG_WITHIN_S: Final = 5.0
-"""The heartbeat of websockets: a client that does not answer a ping in time is cut off."""
 _DRAIN_S: Final = 5
 _MAX_OPEN: Final = 4_000
 """The most connections and requests that may be open at once on one port."""
@@ -107,7 +103,7 @@ def tls(settings: TransportSettings) -> ssl.SSLContext | None:
 class Listener(uvicorn.Server):
     """A server of one application on one socket. It leaves signals to the process."""
 
-    def __init__(self, app: ASGIApp, context: ssl.SSLContext | None) -> None:
+    def __init__(self, app: ASGIApp, settings: TransportSettings, context: ssl.SSLContext | None) -> None:
         super().__init__(
             uvicorn.Config(
                 app,
@@ -121,10 +117,10 @@ class Listener(uvicorn.Server):
                 h11_max_incomplete_event_size=MAX_HEAD_BYTES,
                 timeout_graceful_shutdown=_DRAIN_S,
                 ws="websockets-sansio",
-                ws_max_size=MAX_MESSAGE_BYTES,
+                ws_max_size=settings.max_message_bytes,
                 ws_per_message_deflate=False,  # takes 0.3 MB per connection, and lets few bytes become many
-                ws_ping_interval=PING_EVERY_S,
-                ws_ping_timeout=PONG_WITHIN_S,
+                ws_ping_interval=settings.heartbeat_interval_ms / 1_000,
+                ws_ping_timeout=settings.heartbeat_timeout_ms / 1_000,
                 ssl_context_factory=None if context is None else lambda _, __: context,
             )
         )
@@ -146,7 +142,7 @@ class Listeners:
         )
         known, self._where = read_keys(settings, gateway.settings.data_dir)
         self._access = Access(settings, known, self._where)
-        self._streamable = StreamableHttp(self._connect, gateway.instructions)
+        self._streamable = StreamableHttp(self._connect, gateway.instructions, settings.max_message_bytes)
         self._tls = tls(settings)
         self._serving: dict[Listener, asyncio.Task[None]] = {}
         self.urls: dict[str, str] = {}
@@ -194,7 +190,7 @@ class Listeners:
         return sockets
 
     def _start(self, app: ASGIApp, listener: socket.socket, paths: dict[str, str]) -> None:
-        server = Listener(app, self._tls)
+        server = Listener(app, self._settings, self._tls)
         self._serving[server] = asyncio.create_task(server.serve(sockets=[listener]))
         for transport, path in paths.items():
             if transport in self._settings.networks:

@@ -8,7 +8,6 @@ from mcp_gateway import jsonrpc
 from mcp_gateway.transports.access import HELD, Refused
 from shared.json_lines.lines import BYTE_ORDER_MARK
 from shared.requests import Body, BodyLimits
-from shared.wire import MAX_MESSAGE_BYTES
 
 METHOD: Final = "mcp.method"
 """The key in a POST's scope for its message's method; None for a response."""
@@ -17,9 +16,9 @@ METHOD: Final = "mcp.method"
 class OneMessage:
     """An application that gets a request once its message is complete. Raises what the door makes refusals of."""
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, most_bytes: int) -> None:
         self._app = app
-        self._limits = BodyLimits(MAX_MESSAGE_BYTES, HELD)
+        self._limits = BodyLimits(most_bytes, HELD)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["method"] == "POST":

@@ -7,6 +7,7 @@ from pydantic_settings import NoDecode
 
 from client.common_settings import AbsolutePath, ListeningSettings
 from shared.loopback import is_loopback
+from shared.wire import MAX_MESSAGE_BYTES
 
 Kind = Literal["stdio", "http", "sse", "websocket", "jsonl"]
 Auth = Literal["bearer", "api-key", "session", "none"]
@@ -81,8 +82,21 @@ class TransportSettings(ListeningSettings):
     allowed_hosts: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_words)] = Field(
         default=(), description="Names under which clients reach this host, beside its address: mcp.example.com."
     )
+    rate_limit_window_ms: int = Field(default=60_000, ge=1_000, le=3_600_000, description="Window of the limit, ms.")
     rate_limit_max: int = Field(
-        default=100, ge=0, le=1_000_000, description="Requests of one client in a minute; 0 for no limit."
+        default=100, ge=0, le=1_000_000, description="Requests of one client in a window; 0 for no limit."
+    )
+    max_message_bytes: int = Field(
+        default=MAX_MESSAGE_BYTES, ge=1_024, le=MAX_MESSAGE_BYTES, description="Bytes of one message at most."
+    )
+    heartbeat_interval_ms: int = Field(
+        default=30_000,
+        ge=0,
+        le=3_600_000,
+        description="How often to ping a websocket's client, ms; 0 for never.",
+    )
+    heartbeat_timeout_ms: int = Field(
+        default=5_000, ge=100, le=600_000, description="How long to wait for the answer, ms."
     )
 
     @field_validator("cors_origins")

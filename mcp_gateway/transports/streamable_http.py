@@ -21,7 +21,6 @@ from starlette.types import Message, Receive, Scope, Send
 from mcp_gateway.connection import Connection, server_of
 from mcp_gateway.transports.access import Refused
 from mcp_gateway.transports.messages import METHOD
-from shared.wire import MAX_MESSAGE_BYTES
 
 _EVENT: Final = b"event: message\r\ndata: "
 _END: Final = b"\r\n\r\n"
@@ -128,7 +127,7 @@ class Visitor:
 class StreamableHttp:
     """An ASGI application behind a door that passes each request to the connection of its session or client."""
 
-    def __init__(self, connect: Connect, instructions: str) -> None:
+    def __init__(self, connect: Connect, instructions: str, most_bytes: int) -> None:
         self._connect = connect
         self._sessions: dict[str, Visitor] = {}
         self._clients: dict[str, Visitor] = {}
@@ -136,7 +135,7 @@ class StreamableHttp:
         self._manager = StreamableHTTPSessionManager(
             server_of(_connection, instructions),
             session_idle_timeout=_FORGOTTEN_AFTER_S,
-            max_request_body_size=MAX_MESSAGE_BYTES,
+            max_request_body_size=most_bytes,
             max_sessions=_MAX_SESSIONS,
         )
 

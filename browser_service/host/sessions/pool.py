@@ -89,7 +89,7 @@ class Pool:
             else f"{next_call('create_session')} without browserType"
         )
         raise ResourceExhausted(
-            f"{len(running) + 1} browsers run, the shared one included, which is the limit.",
+            f"{len(running) + 1} browsers run, the shared one included, which is the limit (BROWSE_MAX_INSTANCES).",
             hint=f"Work in a session of the shared browser, or close one that has another: {close}.",
             details={"context": {"limit": "instances", "value": self._limit, "sessions": [*sessions]}},
         )

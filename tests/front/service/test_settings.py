@@ -36,7 +36,7 @@ async def test_settings_are_shown_without_secrets_and_changed_ones_are_marked(
     assert told["settings"]["notify_webhook"] == "https://hooks.example/…"
     assert "s3cret" not in reply.text
     assert {"max_pages", "notify_webhook", "session_idle_ms", "url_whitelist", "data_dir"} <= set(told["changed"])
-    assert not {"hosts", "headless"} & set(told["changed"])
+    assert not {"max_instances", "headless"} & set(told["changed"])
 
 
 async def test_settings_are_compared_as_the_service_reads_them(start: StartService) -> None:

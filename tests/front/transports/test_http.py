@@ -13,7 +13,6 @@ from starlette.responses import Response
 
 from mcp_gateway.connection import Connection
 from mcp_gateway.gateway import Gateway
-from shared.wire import MAX_MESSAGE_BYTES
 from tests.front.transports.conftest import KEY, OTHER_KEY, Listen, Listening
 from tests.support.json import AnyJson
 from tests.support.listening import become
@@ -125,16 +124,16 @@ async def test_what_is_no_message_is_refused_and_the_session_lives_on(gateway: L
             assert (await http.post(gateway.url, json=ping, headers=JSON | session)).status_code == 200
 
 
-async def test_a_message_over_the_limit_is_refused_however_it_is_sent(gateway: Listening) -> None:
+async def test_a_message_over_the_limit_is_refused_however_it_is_sent(listen: Listen) -> None:
     async def chunks() -> AsyncIterator[bytes]:
-        for _ in range(11):
-            yield b" " * (MAX_MESSAGE_BYTES // 10)
+        for _ in range(4):
+            yield b" " * 512
 
-    async with gateway.http() as http:
-        for content in (b" " * (MAX_MESSAGE_BYTES + 1), chunks()):
+    async with listen(max_message_bytes=1_024) as gateway, gateway.http() as http:
+        for content in (b" " * 2_000, chunks()):
             refused = await http.post(gateway.url, content=content, headers=JSON)
             assert refused.status_code == 413
-            assert "10,485,760 bytes" in refused.json()["error"]["message"]
+            assert "1,024 bytes" in refused.json()["error"]["message"]
 
 
 async def test_an_unknown_method_and_an_unknown_revision_are_named(gateway: Listening) -> None:

@@ -15,9 +15,7 @@ from starlette.responses import Response
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
-from mcp_gateway.transports import listeners
 from mcp_gateway.websocket_client import NotConnected, websocket_client
-from shared.wire import MAX_MESSAGE_BYTES
 from tests.front.transports.conftest import KEY, OTHER_KEY, Listen, Listening
 from tests.support.certificates import certificate
 from tests.support.json import AnyJson
@@ -39,7 +37,7 @@ BEARER = {"Authorization": f"Bearer {KEY}"}
 
 @pytest.fixture
 async def gateway(listen: Listen) -> AsyncIterator[Listening]:
-    async with listen(transport="websocket") as running:
+    async with listen(transport="websocket", max_message_bytes=2_048) as running:
         yield running
 
 
@@ -144,7 +142,7 @@ async def test_what_is_no_message_is_refused_and_the_connection_lives_on(gateway
     ("message", "code"),
     [
         (b'{"jsonrpc": "2.0", "id": 1, "method": "\xff\xfe"}', 1007),
-        (b'{"jsonrpc": "2.0", "id": 1, "method": "' + b"x" * MAX_MESSAGE_BYTES + b'"}', 1009),
+        (b'{"jsonrpc": "2.0", "id": 1, "method": "' + b"x" * 2_048 + b'"}', 1009),
     ],
 )
 async def test_what_the_protocol_of_websockets_refuses_ends_the_connection(
@@ -163,17 +161,13 @@ async def test_what_the_protocol_of_websockets_refuses_ends_the_connection(
 async def test_a_message_over_the_limit_is_an_error_of_its_call_and_the_client_goes_on(gateway: Listening) -> None:
     async with client_of(gateway) as client:
         with pytest.raises(MCPError, match="The gateway takes no message of this size"):
-            await client.call_tool("goto", {"url": f"http://{'x' * MAX_MESSAGE_BYTES}/"})
+            await client.call_tool("goto", {"url": f"http://{'x' * 2_048}/"})
         assert not (await client.call_tool("list_pages", {})).is_error
 
 
-async def test_a_client_that_gives_no_sign_of_life_is_cut_off(
-    listen: Listen, served: RunningService, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_client_that_gives_no_sign_of_life_is_cut_off(listen: Listen, served: RunningService) -> None:
     clients = served.parts.clients
-    monkeypatch.setattr(listeners, "PING_EVERY_S", 0.1)
-    monkeypatch.setattr(listeners, "PONG_WITHIN_S", 2.0)
-    async with listen(transport="websocket") as gateway:
+    async with listen(transport="websocket", heartbeat_interval_ms=100, heartbeat_timeout_ms=2_000) as gateway:
         before = {*clients.present_ids}
         async with opened(gateway) as alive, opened(gateway, close_timeout=0.1) as dead:
             for websocket in (alive, dead):

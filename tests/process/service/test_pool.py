@@ -52,7 +52,7 @@ async def test_a_session_may_have_a_browser_to_itself_which_ends_with_it_and_the
         assert launcher.running == 2
         found = await agent.error("open_page", pageId="b", sessionId="two")
         assert (found["code"], found["status"]) == ("RESOURCE_EXHAUSTED", 503)
-        assert "which is the limit" in found["message"]
+        assert "(BROWSE_MAX_INSTANCES)" in found["message"]
         assert 'close_session {"sessionId": "one"}' in found["hint"]
         assert (await agent.call("get_session", sessionId="one"))["ownBrowser"] is True
         await rests(limited)

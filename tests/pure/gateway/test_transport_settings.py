@@ -179,7 +179,7 @@ def test_sessions_that_nobody_uses_make_room() -> None:
 
 def test_settings_that_are_wrong_by_themselves_are_still_wrong() -> None:
     with pytest.raises(ValidationError):
-        TransportSettings.model_validate({"rate_limit_max": -1})
+        TransportSettings.model_validate({"max_message_bytes": 1})
 
 
 def test_without_a_key_nothing_is_served_by_a_name_which_a_proxy_may_pass_on() -> None:
