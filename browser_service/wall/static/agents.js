@@ -103,7 +103,7 @@ class Row {
     const text = halt && !(allHalted && halt.how === "stop") ? `${words(halt).replace(/^./, (first) => first.toUpperCase())}${waiting}`
       : doing && !halt ? `${verb(doing.action)}${seconds(doing.since)}`
       : last ? `${verb(last.action)}${last.outcome === "ok" ? "" : ", which failed"}, ${since(last.at)}`
-      : here ? "has done nothing yet" : "away";
+      : here ? "nothing since the service began" : "away";
     const key = `${text}${at}`;
     if (this.#shown === key) return;
     this.#shown = key;
