@@ -22,9 +22,11 @@ class KeptDown(NamedTuple):
         try:
             note = json.loads((data_dir / DOWN_FILE).read_text(encoding="utf-8"))
             at, until = float(note["at"]), note["until"]
-            return cls(at, None if until is None else float(until))
-        except (OSError, ValueError, KeyError, TypeError):
+            kept = cls(at, None if until is None else float(until))
+            _ = kept.words  # which a time that no clock shows has not
+        except (OSError, OverflowError, ValueError, KeyError, TypeError):
             return None
+        return kept
 
     @classmethod
     def for_client(cls, data_dir: Path, since: float) -> Self | None:

@@ -7,10 +7,11 @@ Names that only need other names of arguments are in `peers`. `docs/coming-from.
 import json
 from collections.abc import Callable, Collection, Mapping
 from types import MappingProxyType
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, cast
 
 from pydantic import JsonValue
 
+from shared.actions.help import decoded
 from shared.errors import ValidationFailed, field_details
 from shared.model import Json
 from shared.next_calls import next_call
@@ -19,6 +20,8 @@ from shared.peers import with_selector
 VERB: Final = "do"
 """Where an argument of theirs called `action` stands in a body, whose `action` is the tool."""
 _ADDRESS: Final = ("pageId", "sessionId")
+_OF_CALL: Final = (*_ADDRESS, "ifRevision", "expectUrl", "reply", "params")
+_TYPING: Final = frozenset(("selector", "text", "value", "submit", "slowly", "submitKey"))
 _SNAPSHOT: Final = "includeSnapshot"
 _IN_REPLY: Final = "it is in the reply, and in no file of that name"
 _STORED: Final = MappingProxyType({"list": "get", "get": "get", "set": "set", "delete": "remove", "clear": "clear"})
@@ -71,6 +74,16 @@ def _refused(field: str, problem: str, hint: str) -> ValidationFailed:
     return ValidationFailed(f"{field}: {problem}", hint=hint, details=field_details(field))
 
 
+def _on(value: JsonValue) -> bool:
+    """Return whether a flag is set, which hosts also send as text."""
+    return value is True or (isinstance(value, str) and value.strip().lower() == "true")
+
+
+def _list(value: JsonValue) -> JsonValue:
+    """Return a list also where a host sends its JSON text."""
+    return cast("JsonValue", decoded(value)) if isinstance(value, str) and value.lstrip()[:1] == "[" else value
+
+
 def _text(words: JsonValue) -> str:
     """Return the selector of what says these words, which are data and not part of a selector."""
     said = words if isinstance(words, list) else [words]
@@ -82,7 +95,7 @@ def _wait(given: Json) -> Json:
     if len(ways) != 1:
         names = " and ".join(ways) or "none of time, text and textGone"
         raise _refused("text", f"this waits for one thing, and {names} is given.", "Make a call for each.")
-    words = given.pop(ways[0])
+    words = _list(given.pop(ways[0]))
     rest: Json = {key: value for key, value in given.items() if value}
     if ways == ["time"]:
         seconds = words if isinstance(words, int | float) else 0
@@ -99,9 +112,9 @@ def _tabs(given: Json) -> Json:
     actions = {"list": "list_pages", "new": "open_page", "close": "close_page"}
     if not isinstance(verb, str) or verb not in actions:
         raise _refused("action", "must be list, new, close or select.", next_call("list_pages"))
-    address: Json = {} if verb == "list" else {name: given[name] for name in _ADDRESS if name in given}
-    rest: Json = {"url": given["url"]} if verb == "new" and given.get("url") else {}
-    return {**address, **rest, "action": actions[verb]}
+    if verb != "new" or not given.get("url"):
+        given.pop("url", None)
+    return {**({} if verb == "list" else given), "action": actions[verb]}
 
 
 def _select_page(_: Json) -> Json:
@@ -119,7 +132,7 @@ def _navigate(given: Json) -> Json:
 
 def _files(given: Json) -> Json:
     names = ("paths", "filePaths", "filePath")
-    paths = next((given.pop(name) for name in names if name in given), None) or []
+    paths = _list(next((given.pop(name) for name in names if name in given), None) or [])
     files: list[JsonValue] = [{"path": each} for each in (paths if isinstance(paths, list) else [paths])]
     return {**with_selector(given, ("selector",)), "files": files}
 
@@ -146,21 +159,24 @@ def _requests(given: Json) -> Json:
 
 
 def _script(given: Json) -> Json:
-    elements = given.pop("args", None)
-    if isinstance(elements, list) and len(elements) > 1:
+    elements = _list(given.pop("args", None)) or []
+    if not isinstance(elements, list) or len(elements) > 1:
         raise _refused("args", "the function gets one element here.", "Find the others in the function.")
-    element: Json = {"selector": elements[0]} if isinstance(elements, list) and elements else {}
+    element: Json = {"selector": elements[0]} if elements else {}
     return {**_is("evaluate_script", ("filePath", "filename"), function="expression")(given), **element}
 
 
 def _typed(action: str, key: JsonValue, given: Json, **typed: JsonValue) -> Json:
     """Return the call that types, or both calls, if a key is pressed afterwards."""
-    address: Json = {name: given[name] for name in _ADDRESS if name in given}
+    rest: Json = {name: value for name, value in given.items() if name not in _TYPING}
+    rest |= {"reply": "full"} if _on(rest.pop(_SNAPSHOT, None)) else {}
     types: Json = {"action": action, "selector": given.get("selector", ":focus"), **typed}
     if not key:
-        return {**address, **types}
-    press: Json = {"action": "press", "selector": types["selector"], "key": key}
-    return {**address, "action": "batch", "steps": [types, press]}
+        return {**rest, **types}
+    whole: Json = {name: rest.pop(name) for name in _OF_CALL if name in rest}
+    frame: Json = {"frame": rest["frame"]} if "frame" in rest else {}
+    press: Json = {"action": "press", "selector": types["selector"], "key": key, **frame}
+    return {**whole, "action": "batch", "steps": [{**rest, **types}, press]}
 
 
 def _type_text(given: Json) -> Json:
@@ -169,23 +185,23 @@ def _type_text(given: Json) -> Json:
 
 def _browser_type(given: Json) -> Json:
     found = with_selector(given, ("selector", "text"))
-    action, name = ("type", "text") if found.get("slowly") else ("fill", "value")
-    return _typed(action, "Enter" if found.get("submit") else None, found, **{name: found.get("text")})
+    action, name = ("type", "text") if _on(found.get("slowly")) else ("fill", "value")
+    return _typed(action, "Enter" if _on(found.get("submit")) else None, found, **{name: found.get("text")})
 
 
 def _clicked(action: str) -> Callable[[Json], Json]:
     def convert(given: Json) -> Json:
-        twice = given.pop("dblClick", False) or given.pop("doubleClick", False)
-        how: Json = {"clickCount": 2} if twice else {}
-        how |= {"reply": "full"} if given.pop(_SNAPSHOT, False) else {}
+        twice = [_on(given.pop(name, None)) for name in ("dblClick", "doubleClick")]
+        how: Json = {"clickCount": 2} if any(twice) else {}
+        how |= {"reply": "full"} if _on(given.pop(_SNAPSHOT, None)) else {}
         return {**given, **how, "action": action}
 
     return convert
 
 
 def _browser_click(given: Json) -> Json:
-    options: Json = {name: given.pop(name) for name in ("button", "modifiers") if name in given}
-    options |= {"clickCount": 2} if given.pop("doubleClick", False) else {}
+    options: Json = {name: _list(given.pop(name)) for name in ("button", "modifiers") if name in given}
+    options |= {"clickCount": 2} if _on(given.pop("doubleClick", None)) else {}
     return {**given, "options": options, "action": "browser_click"}
 
 
@@ -212,7 +228,10 @@ def _storage(kind: str, verb: str) -> Converted:
 
 
 def _network(given: Json) -> Json:
-    return {**_is("emulate", ("state",))(given), "offline": given.get("state") == "offline"}
+    state = str(given.get("state")).lower()
+    if state not in {"online", "offline"}:
+        raise _refused("state", "must be online or offline.", next_call("emulate", offline=True))
+    return {**_is("emulate", ("state",))(given), "offline": state == "offline"}
 
 
 def _verified(given: Json) -> Json:
@@ -229,9 +248,12 @@ def _verified_value(given: Json) -> Json:
     found, kind = with_selector(given, ("selector", "value")), given.get("type")
     value = found.pop("value", None)
     found.pop("type", None)
-    ticked = kind in {"checkbox", "radio"}
-    to: Json = {"to": "checked" if value == "true" else "unchecked"} if ticked else {"to": "value", "value": value}
-    return {**found, **to, "action": "expect"}
+    if kind not in {"checkbox", "radio"}:
+        return {**found, "to": "value", "value": value, "action": "expect"}
+    state = {"true": "checked", "false": "unchecked"}.get(str(value).lower())
+    if state is None:
+        raise _refused("value", "must be true or false for a checkbox.", 'Give "true" or "false".')
+    return {**found, "to": state, "action": "expect"}
 
 
 def _set_cookie(given: Json) -> Json:

@@ -96,16 +96,23 @@ class Client:
     def call(self, body: Json, call_id: str = "") -> Json:
         """Make a call, wait for its end, and return its envelope with text for a terminal. Ctrl+C cancels the call."""
         call_id, form = call_id or f"cli-{uuid4().hex}", ForTerminal(action=str(body["action"]))
+        told: list[dict[str, str]] = []  # by replies that the call still runs
         try:
             with output.waiting(f"{body['action']} …"):
                 reply = self._run(self._service.call(call_id, body, form))
                 while reply.result.get("stillRunning") is True:
+                    told += _notices(reply)
                     again: Json = {"action": "get_call", "callId": call_id}
                     reply = self._run(self._service.call(uuid4().hex, again, form))
         except KeyboardInterrupt:
             self.post(f"{wire.CALLS}/{call_id}/cancel", {})
             raise
-        return reply.model_dump(mode="json", by_alias=True, exclude_unset=True)
+        whole = reply.model_dump(mode="json", by_alias=True, exclude_unset=True)
+        if told:
+            whole["notices"] = [*told, *_notices(reply)]
+            around = whole.setdefault("rendered", {}).setdefault("around", [])
+            around[:0] = [f"Notice: {' '.join(each['text'].split())}" for each in told]
+        return whole
 
     def get(self, path: str, query: Mapping[str, str] | None = None) -> Json:
         return self._result("GET", path, query)
@@ -173,3 +180,7 @@ def _complete(path: Path) -> Iterator[Path]:
 
 def error_of(reply: Json) -> ErrorBody:
     return ErrorBody.model_validate({"status": 0, **cast("Json", reply["error"])})  # the service's reply
+
+
+def _notices(reply: Reply) -> list[dict[str, str]]:
+    return list((reply.model_extra or {}).get("notices", []))

@@ -21,6 +21,9 @@ from shared.errors import Relayed, ServiceUnavailable
 from shared.model import Json
 from shared.wire import LOG_FILE
 
+_LAST_S = 250_000_000_000
+"""A Unix time that calendars still show, in the year 9892."""
+
 NOT_RUNNING = 3
 """Exit code of `status` if no service runs, as init scripts expect."""
 
@@ -65,6 +68,8 @@ def down(
     """
     directory = flags.settings(data_dir).data_dir
     until = times.end(for_, "--for") if for_ else None
+    if until is not None and not time.time() < until < _LAST_S:
+        raise typer.BadParameter("give a time to come, such as 30m or 1h", param_hint="--for")
     running = service_of(directory)
     note = KeptDown(time.time(), until)
     stays = note.stays if note.write(directory) else ""  # first, because a chat would start it again at once

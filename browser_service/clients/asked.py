@@ -31,7 +31,8 @@ class Asked:
 
     async def close(self) -> None:
         """Wait until all are written."""
-        await asyncio.gather(*self._writing)
+        if self._writing:
+            await asyncio.wait({*self._writing})  # whoever is cancelled here cancels no writing
 
     async def _write(self, over: RequestOver) -> None:
         try:

@@ -64,7 +64,9 @@ class Tracing:
         }
         above = self._propagator.extract(parent) if parent else None
         name = f"{_METHOD} {tool}"
-        with self._tracer.start_as_current_span(name, above, SpanKind.SERVER, attributes) as span:
+        with self._tracer.start_as_current_span(
+            name, above, SpanKind.SERVER, attributes, record_exception=False, set_status_on_exception=False
+        ) as span:
             yield span
 
     @staticmethod

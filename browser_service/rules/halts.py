@@ -62,15 +62,22 @@ class Halts:
         else:
             self._all = stop
 
-    def begin(self, client_id: str | None, how: Literal["pause", "stop"], by: str) -> None:
-        """Halt a client; without an id, all."""
+    def begin(self, client_id: str | None, how: Literal["pause", "stop"], by: str) -> bool:
+        """Halt a client; without an id, all. A pause ends no stop. Returns whether anything changed."""
         halt = Halt(how, by, self.clock())
+        before = self._all if client_id is None else self.of(client_id)
+        if before is not None and before.stops and not halt.stops:
+            return False
         if client_id is None:
+            kept = {} if halt.stops else {key: each for key, each in self._single.items() if each and each.stops}
             self._single.clear()
+            for key, each in kept.items():
+                self._single[key] = each
             self._all = halt
         else:
             self._single[client_id] = halt
         self._tell()
+        return True
 
     def end(self, client_id: str | None) -> None:
         """Let a client go on; without an id, all."""

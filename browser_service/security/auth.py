@@ -43,10 +43,16 @@ class Identity(ClientRef):
     operator: bool = Field(default=False, description="May also do what no agent may, such as remove records.")
     request_id: str = Field(default="", description="The one request to a person that it may answer, and nothing else.")
     in_chat: bool = Field(default=False, description="Is the person in the chat of this client.")
+    looks_on: bool = Field(default=False, description="Is a person who only looks at the wall.")
     limits: Limits = Field(default=UNLIMITED, description="What its token allows.")
     token_name: str = Field(default="", description="The name of the token, if `token create` made it.")
     token_id: str = Field(default="", description="What the token is revoked by.")
     expires_at: float | None = Field(default=None, description="When the token ends, as Unix time.")
+
+    @property
+    def of_person(self) -> bool:
+        """Return whether a person acts, and no agent."""
+        return self.operator or self.looks_on or bool(self.request_id)
 
     @property
     def ref(self) -> ClientRef:

@@ -36,6 +36,8 @@ class FrontCall:
     """The W3C trace context of the caller: `traceparent`, `tracestate`. Steps have none: they are below their call."""
     via: str = ""
     """The step of a flow that it is, in words."""
+    let_through: bool = False
+    """True for a part of a call that passed a person's halt already: what that began has to be ended."""
     counted: bool = True
     """False for what was counted elsewhere: a step with its batch, a card on its own."""
 

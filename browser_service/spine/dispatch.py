@@ -96,7 +96,8 @@ class Dispatcher:
     async def step(self, caller: Identity, body: Json, call_id: str, via: str = "") -> Reply:
         """Run an action that another one consists of, and return its reply. `via` names the step, for the record."""
         caller = self.parts.policy.for_steps(caller)
-        return await self._handle(FrontCall(caller, body, call_id=call_id, request_id=call_id, via=via))
+        part = FrontCall(caller, body, call_id=call_id, request_id=call_id, via=via, let_through=not via)
+        return await self._handle(part)
 
     async def finish(self) -> None:
         """Before the service ends, give running calls a moment to be recorded."""
@@ -141,7 +142,7 @@ class Dispatcher:
             return self._reply(call)
 
         record = call.record = self.parts.ledger.register.begin(client_id, call_id, call.attempt, call.action, admit)
-        record.token_id, record.by_person = call.caller.token_id, call.caller.operator
+        record.token_id, record.by_person = call.caller.token_id, call.caller.of_person
         if call.counted and not record.task.done() and quotas.begin(client_id, call_id, call.action):
             record.task.add_done_callback(lambda _: quotas.end(client_id, call_id))
         return record

@@ -32,6 +32,8 @@ from shared.pages import Answer, Figures, PageState, SessionOptions, SessionSpec
 from shared.strokes import Strokes
 
 _ANSWERS_WITHIN_S: Final = 5.0
+_HAND_WITHIN_S: Final = 45.0
+"""A hand may have files to bring, or a page to open anew."""
 _MOST_CALLS: Final = 4_000
 _IDLE_S: Final = 60.0
 _LOOKS_EVERY_S: Final = 15.0
@@ -229,7 +231,7 @@ class Hosts:
         if home is None or (member := home.member) is None:
             return ServiceUnavailable(f"Page {page_id!r} is on no host now.", hint="Reload it first.").body()
         with home.in_use(page_id):
-            return await self._within(member.host.hand(page_id, strokes), _ANSWERS_WITHIN_S)
+            return await self._within(member.host.hand(page_id, strokes), _HAND_WITHIN_S)
 
     async def point(self, page_id: str, x: float, y: float, *, picks: bool) -> Pointed:
         if (member := self._member_of(self.homes.of_page(page_id))) is None:

@@ -105,7 +105,10 @@ class Talk(Stage):
                 self.clients.tell(each.client_id, Notice(text=f"{_person(caller)} lets you go on."))
                 self.clients.hear(each.client_id)
             return {"observed": f"{who} may go on"}
-        self.stops.halts.begin(one, how, caller.label)
+        if not self.stops.halts.begin(one, how, caller.label):
+            raise ValidationFailed(
+                f"{who} is stopped already.", hint="Let them go on first.", details=field_details("how")
+            )
         await self.stops.write_down()
         if how == "pause":
             return {"observed": f"{who} is paused: calls wait for at most {_MINUTES} minutes, until you let them go on"}
@@ -135,7 +138,7 @@ class Talk(Stage):
         return not (only_talks or only_asks)
 
     async def run(self, call: FrontCall, go: Go) -> Outcome:
-        if not (call.caller.operator or call.caller.request_id) and self.stops.halts.of(call.client_id):
+        if not (call.caller.of_person or call.let_through) and self.stops.halts.of(call.client_id):
             await self._wait(call)
         return await go(call)
 

@@ -39,9 +39,9 @@ class Agents:
         act: Json = {"action": row.action, "pageId": row.page_id, "at": round(row.at), "outcome": row.outcome}
         self._acts[row.client_id] = act
 
-    def rows(self, pages: list[PageState], locked: set[str]) -> list[Json]:
-        """List the agents, each with the name by which a page can be handed to it. Nothing is told of what they do on
-        `locked` pages."""
+    def rows(self, pages: list[PageState], seen: set[str] | None) -> list[Json]:
+        """List the agents, each with the name by which a page can be handed to it. What they do is told of the `seen`
+        pages only; None stands for all."""
         held = self._held(pages)
         running: dict[str, list[Record]] = {}
         for record in self.register.running():
@@ -54,8 +54,8 @@ class Agents:
                 "since": self.clients.since(client_id),
                 "pages": len(held.get(client_id, ())),
                 "to": handle_of(client_id) if self.clients.present(client_id) else held[client_id][0],
-                "doing": _seen(_doing(running.get(client_id, [])), locked),
-                "last": _seen(self._acts.get(client_id), locked),
+                "doing": _seen(_doing(running.get(client_id, [])), seen),
+                "last": _seen(self._acts.get(client_id), seen),
                 "halt": _told(self.halts.of(client_id)),
                 "unread": self.clients.unread(client_id),
             }
@@ -100,8 +100,8 @@ def _doing(running: list[Record]) -> Json | None:
     return {"action": last.action, "pageId": last.page_id, "since": since, "waiting": waiting}
 
 
-def _seen(act: Json | None, locked: set[str]) -> Json | None:
-    return None if act is not None and act["pageId"] in locked else act
+def _seen(act: Json | None, pages: set[str] | None) -> Json | None:
+    return act if act is None or pages is None or act["pageId"] in pages else None
 
 
 def _line(line: Line) -> Json:

@@ -83,9 +83,11 @@ async def renew(request: Request) -> Response:
     """Give the account's own person on this machine their full time from now on. Others need a new link."""
     viewer, parts = _proven(request), services(request)
     is_here = not parts.settings.behind_proxy and request.client is not None and is_loopback(request.client.host)
-    reply = done(request, {"leftS": round(parts.viewing.left_s(viewer))})
-    if is_here and not viewer.read_only:
-        _set_cookie(reply, request, parts.viewing.renewed(viewer), round(parts.viewing.left_s(viewer)))
+    cookie = parts.viewing.renewed(viewer) if is_here and not viewer.read_only else ""
+    left_s = round(parts.viewing.left_s(viewer))
+    reply = done(request, {"leftS": left_s})
+    if cookie:
+        _set_cookie(reply, request, cookie, left_s)
     return reply
 
 

@@ -61,7 +61,10 @@ def identity_of(viewer: Viewer) -> Identity:
     name = viewer.name or "person"
     if viewer.read_only:
         return Identity(
-            client_id=f"viewer-{uuid4().hex[:12]}", label=f"{name} (looks on)", limits=Limits(read_only=True)
+            client_id=f"viewer-{uuid4().hex[:12]}",
+            label=f"{name} (looks on)",
+            looks_on=True,
+            limits=Limits(read_only=True),
         )
     return Identity(client_id=f"person-{nearest_valid_id(name)}", label=name, operator=True)
 
@@ -197,6 +200,9 @@ class Requests:
 
     async def _give(self, message: Files | Dropped) -> str:
         """Give a page the files that it asks for, or that are dropped onto it, then discard them."""
+        reader = None if self.identity.operator else self.recorded.client_id
+        for file in message.files:
+            await self.parts.artifacts.path(file.artifact_id, reader)
         stroke = Stroke(do="files", files=message.files)
         if isinstance(message, Dropped):
             stroke = Stroke(do="drop", x=message.x, y=message.y, files=message.files)

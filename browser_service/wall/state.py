@@ -146,8 +146,8 @@ class Wall:
         if viewer.request_id:
             return WallState(shown, [*asked.values()], [], {}, None)
         threads = self.agents.lines(pages) if viewer.operator else {}
-        locked = {page.page_id for page in pages if self._locks(page, viewer)}
-        return WallState(shown, [*asked.values()], self.agents.rows(pages, locked), threads, self.agents.halt())
+        seen = None if viewer.operator else {page.page_id for page in pages if not self._locks(page, viewer)}
+        return WallState(shown, [*asked.values()], self.agents.rows(pages, seen), threads, self.agents.halt())
 
     def page(self, page_id: str, viewer: Identity) -> Json:
         page = self.directory.get(page_id)

@@ -11,6 +11,7 @@ from shared.model import Json
 from shared.quoting import quoted
 
 _NAME = 120
+_MARK = "\N{RIGHT SINGLE QUOTATION MARK}"
 
 
 @dataclass(eq=False)
@@ -52,5 +53,6 @@ class Talking:
         page_id, found = self._picked or ("", Pointed())
         if page_id != message.page_id or found.box is None:
             raise ValidationFailed("No element is picked on this page.", hint="Point at it again.")
-        named = [quoted(found.name, _NAME)] if found.name else []
+        plain = found.name.replace("'", _MARK).replace('"', _MARK)  # else a page's words could end the quotes
+        named = [quoted(plain, _NAME)] if plain else []
         return ", ".join(filter(None, (found.ref, " ".join([found.role, *named]).strip())))

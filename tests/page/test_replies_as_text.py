@@ -325,6 +325,7 @@ async def share(tour: Tour) -> None:
     asked = await tour.call("request_human", pageId="own", kind="other", message="Say yes", timeout=1000)
     await tour.call("click", pageId="own", selector="h1")
     await tour.call("request_human", pageId="own", requestId=asked["requestId"], withdraw=True)
+    await tour.call("tell_person", message="Two are in the cart.")
     await tour.call("list_pages", by=tour.other)
     await tour.call("list_pages")
     await tour.call("close_page", pageId="own")

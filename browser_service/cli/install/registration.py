@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 from browser_service.cli import files
 from browser_service.cli.install.chat_clients import ChatClient, Gateway
 from browser_service.cli.install.machine import Machine
-from browser_service.cli.install.texts import Malformed, NotEditable
+from browser_service.cli.install.texts import JsonText, Malformed, NotEditable
 from shared.errors import ValidationFailed
 from shared.model import Json
 
@@ -84,8 +84,9 @@ class Change:
             entry = {**(own if isinstance(own, dict) else {}), **self.client.entry(self.gateway)}
         with self._explained():
             edited = self.client.format.edited(text or "", self.client.section, self.name, entry)
-        if entry is None and self.earlier and self.client.format.says_same(edited, self.earlier):
-            return self.earlier  # as it was written before the server came
+        whole, earlier = isinstance(self.client.format, JsonText), self.earlier  # other formats keep what people write
+        if entry is None and whole and earlier and self.client.format.says_same(edited, earlier):
+            return earlier  # as it was written before the server came
         is_ours = self.earlier is None and not self.path.is_symlink()
         return None if entry is None and is_ours and _EMPTY.fullmatch(edited) else edited
 

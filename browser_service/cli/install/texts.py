@@ -10,6 +10,7 @@ import tomllib
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, MutableMapping
 from contextlib import suppress
+from decimal import Decimal
 from typing import ClassVar, Final, cast
 
 import tomlkit
@@ -90,7 +91,8 @@ class JsonText(Format):
     def _load(self, text: str) -> Json:
         plain = self._plain(text)
         try:
-            value: JsonValue = json.loads(plain, object_pairs_hook=strict.distinct) if plain.strip() else {}
+            loaded = json.loads(plain, parse_float=_exact, object_pairs_hook=strict.distinct) if plain.strip() else {}
+            value: JsonValue = loaded
         except json.JSONDecodeError as error:
             raise Malformed(f"{error.msg} (line {error.lineno}, column {error.colno})") from None
         except (RecursionError, ValueError) as error:
@@ -143,6 +145,14 @@ class TomlText(Format):
 def _without_empty(content: Json) -> Json:
     """Drop empty groups, which some formats do not write."""
     return {key: value for key, value in content.items() if value != {}}
+
+
+def _exact(text: str) -> float:
+    """Return a number that is written again with the same value. Raises ValueError for others."""
+    value = float(text)
+    if Decimal(text) != Decimal(repr(value)):
+        raise ValueError(f"the number {text[:40]} cannot be written again as it is")
+    return value
 
 
 def _step(text: str) -> str | None:

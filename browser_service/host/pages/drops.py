@@ -5,6 +5,7 @@ from typing import Final
 
 from playwright.async_api import Page
 
+from browser_service.host.elements.handles import let_go, taken
 from browser_service.host.elements.targets import element_at
 from browser_service.host.scripts import script
 from browser_service.host.scripts.results import bounded, read
@@ -20,15 +21,21 @@ _MOST_FRAMES: Final = 20
 
 async def drop(page: Page, stroke: Stroke, files: list[Path]) -> None:
     """Drop files onto what is at the stroke's point. Raises ValidationFailed if the page does not take them."""
-    element = await element_at(page, stroke.x, stroke.y)
-    frame = await element.owner_frame() if element is not None else None
-    if element is None or frame is None:
-        raise ValidationFailed("There is nothing at that point now.", hint="Look at the page anew.")
-    field = (await frame.evaluate_handle(_FIELD)).as_element()
-    assert field is not None  # noqa: S101 - the script makes one
-    await field.set_input_files(files)
-    if not read(bool, await element.evaluate(_DROP, field)):
-        raise ValidationFailed("The page takes no files there.", hint="Drop them on its own field for files.")
+    with let_go():
+        element = await element_at(page, stroke.x, stroke.y)
+        frame = await element.owner_frame() if element is not None else None
+        if element is None or frame is None:
+            raise ValidationFailed("There is nothing at that point now.", hint="Look at the page anew.")
+        field = taken(await frame.evaluate_handle(_FIELD)).as_element()
+        if field is None:
+            raise _takes_none()
+        await field.set_input_files(files)
+        if not read(bool, await element.evaluate(_DROP, field)):
+            raise _takes_none()
+
+
+def _takes_none() -> ValidationFailed:
+    return ValidationFailed("The page takes no files there.", hint="Drop them on its own field for files.")
 
 
 async def find(page: Page, stroke: Stroke) -> None:

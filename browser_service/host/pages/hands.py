@@ -145,13 +145,14 @@ class Hand:
 
     async def _choose(self, files: list[ChosenFile], artifacts: ArtifactPort) -> None:
         """Give the page the files that it asks for; without files, drop its question."""
+        if self._chooser is not None and len(files) > 1 and not self._chooser.is_multiple():
+            raise ValidationFailed("The page takes one file there.", hint="Choose one.")
         chooser, self._chooser, self._record.chooser = self._chooser, None, None
         if not files:
             return
         if chooser is None:
             raise ValidationFailed("The page asks for no files now.", hint="Press its button for them again.")
-        chosen = files if chooser.is_multiple() else files[:1]
-        await chooser.set_files(await self._written(chooser.page, chosen, artifacts))
+        await chooser.set_files(await self._written(chooser.page, files, artifacts))
 
     async def _written(self, page: Page, files: list[ChosenFile], artifacts: ArtifactPort) -> list[Path]:
         """Write files where the browser reads them. Raises ValidationFailed if they are too large together."""
@@ -160,8 +161,8 @@ class Hand:
             data, _ = await artifacts.data(file.artifact_id, None)
             given.append((file.name.replace("\\", "/").rpartition("/")[2], data))
             size += len(data)
-        if size > FILE_BYTES:
-            raise ValidationFailed(f"The files have more than {FILE_BYTES:,} bytes together.", hint="Choose fewer.")
+            if size > FILE_BYTES:
+                raise ValidationFailed(f"The files have more than {FILE_BYTES:,} bytes together.", hint="Choose fewer.")
         return await asyncio.to_thread(written, page, given)
 
     async def _do(self, tab: Tab, stroke: Stroke) -> None:

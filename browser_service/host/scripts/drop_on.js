@@ -3,9 +3,9 @@ import {control} from "./control.js";
 
 export default (e, field) => {
   const data = new DataTransfer(), under = control(e), takesFiles = under.localName === 'input' && under.type === 'file';
-  for (const file of field.files) if (!takesFiles || under.multiple || !data.items.length) data.items.add(file);
+  for (const file of field.files) data.items.add(file);
   if (takesFiles) {
-    if (under.disabled) return false;
+    if (under.disabled || (data.items.length > 1 && !under.multiple)) return false;
     under.files = data.files;
     for (const type of ['input', 'change']) under.dispatchEvent(new Event(type, { bubbles: true, composed: true }));
     return true;

@@ -15,6 +15,8 @@ export class Point {
     el("div", { className: "choices" }, el("button", { type: "submit", className: "first" }, "Send"), el("button", { type: "button", onclick: () => this.begin() }, "Another"), this.#cancel()));
   #at = null;
   #isAsked = false;
+  #isPicking = false;
+  #round = 0; // of pointing: an answer of an earlier one is not drawn
   #isPicked = false;
   element = el("div", { className: "pointing", hidden: true, tabIndex: 0, role: "application", "aria-label": "Point at an element of the page",
     onpointermove: (event) => this.#move(event), onclick: (event) => this.#move(event, true), onkeydown: (event) => this.#key(event) }, this.#frame);
@@ -31,6 +33,7 @@ export class Point {
   }
 
   begin() {
+    this.#round += 1;
     this.#isPicked = false;
     this.#frame.hidden = this.#form.hidden = true;
     this.element.hidden = this.panel.hidden = this.#hint.hidden = false;
@@ -77,16 +80,17 @@ export class Point {
 
   /** Asks for the element there; of several moves while an answer is awaited, the last counts. */
   async #ask(picks) {
-    if (this.#isAsked && !picks) return;
+    if (this.#isPicking || (this.#isAsked && !picks)) return;
     this.#isAsked = true;
-    const asked = this.#at;
+    this.#isPicking = picks;
+    const [asked, round] = [this.#at, this.#round];
     try {
       const found = await this.socket.point(this.id, asked.x, asked.y, picks);
-      if (this.isOn && !this.#isPicked) this.#draw(found, picks);
+      if (this.isOn && round === this.#round && !this.#isPicked) this.#draw(found, picks);
     } catch (error) {
       if (picks || error.code !== "TIMEOUT") this.tell(error.message, true);
     }
-    this.#isAsked = false;
+    this.#isAsked = this.#isPicking = false;
     if (!picks && this.#at !== asked && this.isOn && !this.#isPicked) this.#ask(false);
   }
 

@@ -89,6 +89,7 @@ export class Threads {
 
   async #write() {
     const agent = this.model.agents.find(({ id }) => id === this.#id);
+    if (this.#id !== null && !agent) return;
     this.#send.disabled = true;
     try {
       const told = await this.socket.tellAgent(agent?.to ?? "", this.#field.value);
@@ -99,7 +100,7 @@ export class Threads {
     } catch (error) {
       this.tell(error.message, true);
     } finally {
-      this.#send.disabled = false;
+      this.#send.disabled = this.#id !== null && !this.model.agents.some(({ id }) => id === this.#id);
     }
   }
 }

@@ -58,6 +58,8 @@ def test_a_service_is_started_found_and_ended(terminal: Terminal) -> None:
     assert "No service runs" in again.out
     assert "stays down until 2999-12-31 00:00" in again.out
     assert "Invalid value for --for: 'a while' is neither" in terminal.run("down", "--for", "a while").err
+    for text in ("2020-01-01", "999999w"):
+        assert "give a time to come" in terminal.run("down", "--for", text).err
 
 
 def test_a_detached_service_outlives_its_terminal_and_its_log_is_private(running: Terminal) -> None:

@@ -84,6 +84,20 @@ CALLS: list[tuple[str, Json, Json]] = [
      {"action": "expect", "selector": "e5", "to": "value", "value": "Ana"}),
     ("browser_verify_value", {"type": "checkbox", "element": "Terms", "target": "e5", "value": "false"},
      {"action": "expect", "selector": "e5", "to": "unchecked"}),
+    ("browser_verify_value", {"type": "checkbox", "target": "e5", "value": True},
+     {"action": "expect", "selector": "e5", "to": "checked"}),
+    ("browser_type", {"ref": "e5", "text": "tea", "submit": "false"},
+     {"action": "fill", "selector": "e5", "value": "tea"}),
+    ("browser_type", {"ref": "e5", "text": "tea", "submit": True, "ifRevision": 3, "frame": "#f", "timeout": 900},
+     {"action": "batch", "ifRevision": 3,
+      "steps": [{"action": "fill", "selector": "e5", "value": "tea", "frame": "#f", "timeout": 900},
+                {"action": "press", "selector": "e5", "key": "Enter", "frame": "#f"}]}),
+    ("click", {"uid": "e5", "dblClick": "false"}, {"action": "click", "selector": "e5"}),
+    ("upload_file", {"uid": "e5", "filePaths": '["/a.pdf", "/b.pdf"]'},
+     {"action": "upload_file", "selector": "e5", "files": [{"path": "/a.pdf"}, {"path": "/b.pdf"}]}),
+    ("evaluate_script", {"function": "e => e.id", "args": '["e5"]'},
+     {"action": "evaluate_script", "expression": "e => e.id", "selector": "e5"}),
+    ("browser_network_state_set", {"state": "Offline"}, {"action": "emulate", "offline": True}),
 ]
 STORED: list[tuple[str, Json, str, Json]] = [
     ("list", {}, "get", {}), ("clear", {}, "clear", {}), ("get", {"key": "k"}, "get", {"keys": ["k"]}),
@@ -105,6 +119,9 @@ REFUSED: list[tuple[str, Json, str]] = [
     ("navigate_page", {"type": "sideways"}, "type: must be url"),
     ("evaluate_script", {"function": "(a, b) => 1", "args": ["e1", "e2"]}, "args: the function gets one"),
     ("handle_dialog", {"action": "ponder"}, "action: must be accept"),
+    ("browser_network_state_set", {"state": "away"}, "state: must be online or offline"),
+    ("browser_verify_value", {"type": "checkbox", "target": "e5"}, "value: must be true or false"),
+    ("browser_tabs", {"action": "close", "pageId": "p", "bogus": 3}, "bogus"),
     ("new_page", {"url": "https://a.example/", "isolatedContext": "x"}, "isolatedContext"),
 ]
 # fmt: on

@@ -39,3 +39,15 @@ def test_a_change_is_told_to_who_waits() -> None:
         halts.end("a")
     halts.end("a")
     assert told == ["changed", "changed"]
+
+
+def test_a_pause_ends_no_stop() -> None:
+    now = [0.0]
+    halts = Halts(lambda: now[0])
+    assert halts.begin("a", "stop", "Ana")
+    assert not halts.begin("a", "pause", "Ana")
+    assert halts.begin(None, "pause", "Ana")
+    now[0] = PAUSE_S
+    assert (halts.of("a") is None, halts.of("b")) == (False, None)
+    assert halts.begin(None, "stop", "Ana")
+    assert not halts.begin("b", "pause", "Ana")
