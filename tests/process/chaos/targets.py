@@ -1,12 +1,26 @@
 """Asks a browser what it has open."""
 
+import asyncio
 from collections import Counter
 from pathlib import Path
+from typing import Final
 
 from playwright.async_api import async_playwright
 
+_LOOKS: Final = 10
+_BETWEEN_S: Final = 1.0
+
 
 async def leaks(data_dir: Path, pages: list[str], sessions: list[str]) -> list[str]:
+    """Return what stays open besides these pages and sessions: what is being closed has a while for it."""
+    for _ in range(_LOOKS):
+        if not (found := await _open_besides(data_dir, pages, sessions)):
+            break
+        await asyncio.sleep(_BETWEEN_S)
+    return found
+
+
+async def _open_besides(data_dir: Path, pages: list[str], sessions: list[str]) -> list[str]:
     """Return what is open besides these pages and sessions. The blank page with which the browser begins does not
     count, nor one that is ready for the next page."""
     port = (data_dir / "profile" / "DevToolsActivePort").read_text(encoding="utf-8").split()[0]
