@@ -200,9 +200,8 @@ class Requests:
 
     async def _give(self, message: Files | Dropped) -> str:
         """Give a page the files that it asks for, or that are dropped onto it, then discard them."""
-        reader = None if self.identity.operator else self.recorded.client_id
-        for file in message.files:
-            await self.parts.artifacts.path(file.artifact_id, reader)
+        for file in () if self.identity.operator else message.files:  # the owner may read all
+            await self.parts.artifacts.path(file.artifact_id, self.recorded.client_id)
         stroke = Stroke(do="files", files=message.files)
         if isinstance(message, Dropped):
             stroke = Stroke(do="drop", x=message.x, y=message.y, files=message.files)
