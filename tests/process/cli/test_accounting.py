@@ -37,6 +37,7 @@ def robin(running: Terminal, site: Site) -> Iterator[Caller]:
     caller.call("goto", "robin", url=url)
     caller.call("click", "robin", selector="button")
     yield caller
+    caller.call("close_page", "robin")  # others have a page of that name, and another label
     caller.http.close()
 
 

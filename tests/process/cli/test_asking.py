@@ -42,7 +42,7 @@ def robin(running: Terminal, site: Site) -> Iterator[Robin]:
 
 def test_a_request_is_listed_and_its_page_worked_in_and_given_back(running: Terminal, robin: Robin, site: Site) -> None:
     assert running.succeed("requests").out == "Nobody asks for anything.\n"
-    assert "Robin (1 page" in running.succeed("status").out
+    assert "Robin (1 page, away)" in running.succeed("status").out
     request_id = robin.asks(kind="login", message="Sign in,\nplease.")
     listed = running.succeed("requests").out
     assert all(len(line) <= 100 or line.strip().startswith("http") for line in listed.splitlines())
