@@ -37,6 +37,8 @@ _SCHEMES = frozenset({"http", "https", "about", "blob"})
 _SCHEME = re.compile(r"\s*([a-z][a-z0-9+-]*):(?!\d)", re.IGNORECASE)
 """The scheme of a URL, as opposed to a host and its port: `localhost:8900`, `example.com:x`."""
 _BLANK = re.compile(r"\s*about:blank([?#]|\s*$)", re.IGNORECASE)
+_HOSTLESS = re.compile(r"\s*https?:/{3}", re.IGNORECASE)
+"""A URL whose host was left empty: browsers would take the first part of its path for one."""
 _IGNORED = str.maketrans("", "", "\t\n\r")
 """Characters that browsers ignore anywhere in a URL."""
 _MOST_DATA_BYTES = 65_536
@@ -94,12 +96,13 @@ class UrlPolicy:
                 hint="Allowed are http, https, about:blank and blob; data: too where you go there yourself (goto).",
                 details=_url_details(url),
             )
-        try:
+        place = None
+        with contextlib.suppress(ValueError):
             place = web_address(url)
-        except ValueError:
+        if place is None or _HOSTLESS.match(url):
             raise ValidationFailed(
                 f"url {url!r} is not a URL.", hint="Give it as browsers show it.", details=_url_details(url)
-            ) from None
+            )
         if place.scheme in _PORTS:
             self._check_place(url, place)
         if scheme != "about":

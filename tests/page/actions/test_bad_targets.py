@@ -244,7 +244,7 @@ async def test_an_address_that_may_not_be_opened_is_refused_and_makes_no_page(ta
 
 async def test_a_url_that_is_none_is_refused(tab: Tab) -> None:
     await tab.show("x")
-    for url in ("http://", "http://:80", "http://127.0.0.1:99999", "http://[::1"):
+    for url in ("http://", "http://:80", "https:///x", "http://127.0.0.1:99999", "http://[::1"):
         error = await tab.error("goto", pageId="tab", url=url)
         assert (error["code"], error["status"]) == ("VALIDATION_ERROR", 422)
         assert "url" in error["message"]

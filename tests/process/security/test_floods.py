@@ -95,9 +95,7 @@ async def test_endless_dialogs_block_nobody_else(agent: Agent, other: Agent, sit
 
 async def test_requests_over_the_limit_are_not_recorded_and_the_page_goes_on(agent: Agent, site: Site) -> None:
     held = threading.Event()
-    site.page(
-        "/empty", Answer("", content_type="text/plain", hold=held)
-    )  # so that the reply waits until all are heard
+    site.page("/empty", Answer("", content_type="text/plain", hold=held))  # so that the reply waits until all are heard
     asks = "<button onclick='for (let i = 0; i < 400; i++) fetch(`/empty?${i}`)'>Go</button><input>"
     await agent.call("goto", pageId="p", url=site.page("/asks", asks))
     clicked = await agent.call("click", pageId="p", selector="button")
