@@ -121,10 +121,10 @@ def parse_as(kind: type[A], body: Body) -> A:
 
 
 def unwrap(body: Body) -> dict[str, JsonValue]:
-    """Return the call inside a `call_tool`, or any other body, with lists and objects instead of the JSON texts that
-    hosts send, and as a call of ours if it is one of another server's. So no other module sees wrappers, such texts
-    or such calls. Raises InvalidRequest for an unknown name, and
-    ValidationFailed for arguments that cannot be passed on."""
+    """Return the call inside a `call_tool`, or any other body: with lists and objects instead of the JSON texts that
+    hosts send, and as a call of ours if it is one of another server's. So no other module sees wrappers, such texts or
+    such calls. Raises InvalidRequest for an unknown name, and ValidationFailed for arguments that cannot be passed
+    on."""
     if body.get("action") != CallTool.name():
         return _without_texts(peer_calls.converted({**body}))
     wrapper = {key: value for key, value in body.items() if key != "action"}

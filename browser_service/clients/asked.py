@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 import structlog
 
 from browser_service.store.asked import AskedTable
+from shared.background import Background
 from shared.errors import JournalFailed
 from shared.events import RequestOver
 
@@ -17,22 +18,19 @@ class Asked:
     """The requests to people that are over, as the journal has them."""
 
     table: AskedTable
-    _writing: set[asyncio.Task[None]] = field(default_factory=set)
+    _writing: Background = field(default_factory=Background)
 
     def note(self, over: RequestOver) -> None:
-        task = asyncio.create_task(self._write(over))
-        self._writing.add(task)
-        task.add_done_callback(self._writing.discard)
+        self._writing.spawn(self._write(over))
 
     async def since(self, at: float, limit: int) -> list[tuple[float, RequestOver]]:
-        """Return the requests that ended since a time, each with that of its end, the latest first."""
+        """Return the requests that ended since a time, each with the time of its end, the latest first."""
         await self.close()
         return await self.table.since(at, limit)
 
     async def close(self) -> None:
         """Wait until all are written."""
-        if self._writing:
-            await asyncio.wait({*self._writing})  # whoever is cancelled here cancels no writing
+        await asyncio.shield(self._writing.finish())  # whoever is cancelled here cancels no writing
 
     async def _write(self, over: RequestOver) -> None:
         try:

@@ -164,7 +164,7 @@ class Clients:
 
     @contextmanager
     def hearing(self, client_id: str, may_hear: Callable[[], bool]) -> Iterator[asyncio.Future[None]]:
-        """Yield what is done once a person has words for a call of this client that `may_hear` them."""
+        """Yield a future that `hear` completes, if `may_hear` returns True then."""
         heard = asyncio.get_running_loop().create_future()
         self._hearing.setdefault(client_id, {})[heard] = may_hear
         try:

@@ -1,4 +1,4 @@
-"""Keeps on disk whom a person has stopped, because a stop must hold also after the service started anew."""
+"""The stops of agents on disk, because a stop must hold also after the service started anew."""
 
 import time
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Keeps what people and agents wrote to each other, in memory: a short thread for each client."""
+"""What people and agents wrote to each other: a short thread for each client, in memory."""
 
 import time
 from collections import deque

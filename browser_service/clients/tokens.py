@@ -203,8 +203,12 @@ def _parsed(given: Json) -> TokenRequest:
         if name == "pool":
             message = "a pool's name has up to 31 small letters, digits and '-', such as rack"
         raise _invalid(name, message) from None
+    if request.pool and request.extension:
+        raise _invalid("pool", "a token is of hosts or of the extension, not of both")
     if (request.pool or request.extension) and request.limits != UNLIMITED:
-        raise _invalid("pool", "hosts and the extension call nothing, and have no limits")
+        raise _invalid(
+            "pool" if request.pool else "extension", "hosts and the extension call nothing, and have no limits"
+        )
     return request
 
 

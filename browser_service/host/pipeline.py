@@ -41,7 +41,7 @@ from browser_service.security.urls import abridged_in
 from shared.actions.base import Action
 from shared.actions.traits import Effect, Lane, Scope
 from shared.calls import Call, CallState, Outcome
-from shared.errors import BrowseError, BrowserCrashed, ErrorBody, PageOwned, SessionNotFound, UnknownOutcome
+from shared.errors import BrowseError, BrowserCrashed, ErrorBody, PageOwned, SessionNotFound
 from shared.events import CallEnded, CallMoved
 from shared.model import Json
 
@@ -285,8 +285,7 @@ class Pipeline:
             described.__traceback__ = failure.__traceback__
         if run.stopped_by and run.page is not None:
             described = told_of_stop(run.page, run, described)
-        if isinstance(failure, BrowserCrashed | UnknownOutcome):
-            add_crash_context(described, run.page, self.memory)
+        add_crash_context(described, run.page, self.memory)
         urls = [url for each in (run.action, *run.action.parts()) if (url := each.requested_url)]
         urls += [run.page.url] if run.page is not None else []
         body = described.body()

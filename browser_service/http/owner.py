@@ -83,9 +83,10 @@ def _membership(request: Request) -> "Membership":
 
 
 @router.get(wire.AGENTS, include_in_schema=False, dependencies=[for_owner("browse-together status")])
-async def list_agents(request: Request, caller: Caller) -> Response:
+async def list_agents(request: Request) -> Response:
     """List the agents that are there or hold a page."""
-    return done(request, {"agents": [*services(request).wall.state(caller).agents]})
+    parts = services(request)
+    return done(request, {"agents": [*parts.wall.agents.rows(parts.directory.pages(), None)]})
 
 
 @router.get(wire.ACTIVITY_PICTURES, include_in_schema=False, dependencies=[for_owner("browse-together replay")])

@@ -139,7 +139,7 @@ class Activity:
         self._unwritten = Bounded[int, _EndedCall](_MOST_UNWRITTEN)
         self._reads = Bounded[int, _EndedCall](_MOST_READS, weigh=_weight_of, most_weight=_MOST_READ)
         self.reads_since = time.time()
-        """From when on all reads are remembered."""
+        """Since when no read has been forgotten."""
         self._writing: asyncio.Task[None] | None = None
         self._lock = asyncio.Lock()
         self._watchers: set[Watcher] = set()

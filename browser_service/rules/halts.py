@@ -69,10 +69,8 @@ class Halts:
         if before is not None and before.stops and not halt.stops:
             return False
         if client_id is None:
-            kept = {} if halt.stops else {key: each for key, each in self._single.items() if each and each.stops}
-            self._single.clear()
-            for key, each in kept.items():
-                self._single[key] = each
+            for key in [key for key, each in self._single.items() if halt.stops or not (each and each.stops)]:
+                del self._single[key]
             self._all = halt
         else:
             self._single[client_id] = halt

@@ -37,7 +37,7 @@ class FrontCall:
     via: str = ""
     """The step of a flow that it is, in words."""
     let_through: bool = False
-    """True for a part of a call that passed a person's halt already: what that began has to be ended."""
+    """True for a part of a call that passed a person's halt already: what has begun must be able to end."""
     counted: bool = True
     """False for what was counted elsewhere: a step with its batch, a card on its own."""
 

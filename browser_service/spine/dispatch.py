@@ -156,10 +156,8 @@ class Dispatcher:
     async def _wait(self, record: Record, *heard: "asyncio.Future[None]") -> Reply:
         """Wait for the reply, or until something is `heard`. The call goes on if the caller leaves."""
         remaining_s = self.reply_within_ms / 1000
-        ends: set[asyncio.Task[Reply] | asyncio.Future[None]] = {record.task, *heard}
         while remaining_s > 0:
-            within_s = min(_HEARTBEAT_S, remaining_s)
-            await asyncio.wait(ends, timeout=within_s, return_when=asyncio.FIRST_COMPLETED)
+            await record.until_replied(min(_HEARTBEAT_S, remaining_s), *heard)
             if record.task.done():
                 return record.reply
             if any(each.done() for each in heard):

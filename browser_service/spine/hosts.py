@@ -229,14 +229,13 @@ class Hosts:
     async def hand(self, page_id: str, strokes: Strokes) -> ErrorBody | None:
         home = self.homes.of_page(page_id)
         if home is None or (member := home.member) is None:
-            return ServiceUnavailable(f"Page {page_id!r} is on no host now.", hint="Reload it first.").body()
+            return _homeless(page_id).body()
         with home.in_use(page_id):
             return await self._within(member.host.hand(page_id, strokes), _HAND_WITHIN_S)
 
     async def point(self, page_id: str, x: float, y: float, *, picks: bool) -> Pointed:
         if (member := self._member_of(self.homes.of_page(page_id))) is None:
-            gone = ServiceUnavailable(f"Page {page_id!r} is on no host now.", hint="Reload it first.")
-            return Pointed(problem=gone.body())
+            return Pointed(problem=_homeless(page_id).body())
         return await self._within(member.host.point(page_id, x, y, picks=picks))
 
     def host_of(self, session_id: str) -> str:
@@ -306,3 +305,7 @@ def _nobody_came(home: Home) -> ServiceUnavailable:
         f"Session {home.session_id!r} got no host within the time of the call. Nothing happened.",
         hint="Repeat the call in a moment; `browse-together hosts` shows the hosts.",
     )
+
+
+def _homeless(page_id: str) -> ServiceUnavailable:
+    return ServiceUnavailable(f"Page {page_id!r} is on no host now.", hint="Reload it first.")

@@ -79,14 +79,18 @@ class Record:
         self.last = last
         self._last_set.set()
 
-    async def until_done(self, seconds: float, heard: "asyncio.Future[None] | None" = None) -> None:
+    async def until_replied(self, seconds: float, *heard: "asyncio.Future[None]") -> None:
+        """Wait up to `seconds` for the first reply, or until a person's words are `heard`."""
+        ends: set[asyncio.Task[Reply] | asyncio.Future[None]] = {self.task, *heard}
+        await asyncio.wait(ends, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+
+    async def until_done(self, seconds: float, *heard: "asyncio.Future[None]") -> None:
         """Wait up to `seconds` for the end of the call, or until a person's words are `heard`."""
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                if not self.task.done():
-                    ends: set[asyncio.Task[Reply] | asyncio.Future[None]] = {self.task, *([heard] if heard else [])}
-                    await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
-                elif not self.done:
+        if not self.task.done():
+            await self.until_replied(seconds, *heard)
+        elif not self.done:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(seconds):
                     await self._last_set.wait()
 
     @property

@@ -48,10 +48,11 @@ class Talk(Stage):
         nobody to hear it."""
         if not (message or about):
             raise ValidationFailed("There is nothing to tell.", hint="Give message.", details=field_details("message"))
-        words = f', in their own words: "{message}"' if message else "."
+        words = f', in their own words: "{message}"' if message else ""
         where = f" on {page_id}" if page_id else ""
         verb = f"points at {about}{where}" if about else f"writes to you{where}"
-        notice = Notice(text=f"{_person(caller)} {verb}{words} If they need an answer: {_ANSWER}.", page_id=page_id)
+        text = f"{_person(caller.label)} {verb}{words}. If they need an answer: {_ANSWER}."
+        notice = Notice(text=text, page_id=page_id)
         line = Line(caller.label, message, of_person=True, about=about)
         told = self._meant(to or (page_id if about else None), caller)
         heard = [each for each in told if self._tell(each, notice, line)]
@@ -102,7 +103,7 @@ class Talk(Stage):
             self.stops.halts.end(one)
             await self.stops.write_down()
             for each in held:
-                self.clients.tell(each.client_id, Notice(text=f"{_person(caller)} lets you go on."))
+                self.clients.tell(each.client_id, Notice(text=f"{_person(caller.label)} lets you go on."))
                 self.clients.hear(each.client_id)
             return {"observed": f"{who} may go on"}
         if not self.stops.halts.begin(one, how, caller.label):
@@ -113,7 +114,7 @@ class Talk(Stage):
         if how == "pause":
             return {"observed": f"{who} is paused: calls wait for at most {_MINUTES} minutes, until you let them go on"}
         for each in meant:
-            self.clients.tell(each.client_id, Notice(text=f"{_person(caller)} stopped you. {_STOPPED}"))
+            self.clients.tell(each.client_id, Notice(text=f"{_person(caller.label)} stopped you. {_STOPPED}"))
         stopped = await self._cancel(one)  # the replies of what was cancelled have those words
         for each in meant:
             self.clients.hear(each.client_id)
@@ -151,8 +152,10 @@ class Talk(Stage):
                 if halt.stops:
                     raise _stopped(call.action, halt, self.stops.halts.clock())
                 paused = halt
-                record.paused = f'A person, "{halt.by}", paused you: this call waits, and goes on when they let it, or '
-                record.paused += f"within {_MINUTES} minutes."
+                record.paused = (
+                    f"{_person(halt.by)} paused you: this call waits, and goes on when they let it, or within "
+                    f"{_MINUTES} minutes."
+                )
                 changed.clear()
                 try:
                     async with record.cancel.within(halt.left_s(self.stops.halts.clock())):
@@ -164,17 +167,17 @@ class Talk(Stage):
                     record.paused = ""
         if paused is not None:
             waited = round(self.stops.halts.clock() - began)
-            text = f'A person, "{paused.by}", had paused you: {call.action.name()} waited for {waited} s.'
+            text = f"{_person(paused.by)} had paused you: {call.action.name()} waited for {waited} s."
             self.clients.notify(call.client_id, Notice(text=text))
 
 
-def _person(caller: Identity) -> str:
-    return f'A person, "{quotable(caller.label)}",' if caller.label else "A person"
+def _person(name: str) -> str:
+    return f'A person, "{quotable(name)}",' if name else "A person"
 
 
 def _stopped(action: Action, halt: Halt, now: float) -> HumanInControl:
     return HumanInControl(
-        f'A person, "{halt.by}", stopped you {round(now - halt.since)} s ago. {action.name()} did not happen.',
+        f"{_person(halt.by)} stopped you {round(now - halt.since)} s ago. {action.name()} did not happen.",
         hint=f"{_STOPPED} To tell them something: {_ANSWER}.",
         details={"context": {"stoppedBy": halt.by}},
     )

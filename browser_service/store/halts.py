@@ -8,7 +8,7 @@ from browser_service.store.journal import Journal
 
 
 class KeptHalt(NamedTuple):
-    """A stop of a client, or of all (without an id); without `by`, a client that was let go alone meanwhile."""
+    """A stop of a client, or of all (without an id); with 0 as `at`, a client that was let go alone meanwhile."""
 
     client_id: str
     by: str

@@ -128,8 +128,8 @@ def replace(path: Path, reason: sqlite3.Error) -> tuple[sqlite3.Connection, Dama
 
 
 def check(db: sqlite3.Connection, *, whole: bool) -> None:
-    """Raise sqlite3.DatabaseError if the file is not sound. 20 MB take 0.1 s, so unless the `whole` is to be checked,
-    the pictures are left out, which are most of it. So is then what only a crash harms: the list of free pages."""
+    """Raise sqlite3.DatabaseError if the file is not sound. 20 MB take 0.1 s. Unless `whole`, this leaves out the
+    pictures, which are most of the file, and the list of free pages, which only a crash harms."""
     tables = [row[0] for row in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
     parts = [""] if whole else [f"({each})" for each in tables if each != _UNCHECKED_TABLE]
     for part in parts:

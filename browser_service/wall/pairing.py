@@ -1,5 +1,4 @@
-"""Pairs the extension: a code that works once gets it a token for the extension's own
-connection, and for no other."""
+"""Pairs the extension: a code that works once gets it a token for its own connection alone."""
 
 import hashlib
 import hmac

@@ -13,11 +13,13 @@ import jwt
 from browser_service.rules.bounded import Bounded
 from browser_service.rules.window import Clock
 from shared.errors import Forbidden, RateLimited, Unauthorized
+from shared.model import Json
 from shared.wire import TOKEN_ALGORITHM, VIEWER_AUDIENCE
 
 LINK_LIVES_S: Final = 60.0
 VIEWER_LIVES_S: Final = 8 * 3_600.0
 TICKET_LIVES_S: Final = 3_600.0
+_WINDOW: Final = f"{VIEWER_AUDIENCE}/window"
 MOST_SOCKETS: Final = 100
 MOST_SOCKETS_EACH: Final = 10
 MOST_A_SECOND: Final = 200
@@ -141,20 +143,14 @@ class Viewing:
     def _signed_in(self, cookie: str) -> Viewer:
         """Return the viewer whom a cookie proves, maybe to an earlier run of the service. Raises Unauthorized."""
         try:
-            claims = jwt.decode(
-                cookie,
-                self._secret,
-                algorithms=[TOKEN_ALGORITHM],
-                audience=VIEWER_AUDIENCE,
-                options={"require": ["sub", "aud", "exp"]},
-            )
+            claims = self._proven(cookie, VIEWER_AUDIENCE)
         except jwt.ExpiredSignatureError:
             raise _refused("Your time at the wall is over.") from None
         except jwt.InvalidTokenError:
             raise _refused("You are not signed in to the wall of this service.") from None
         viewer_id = str(claims["sub"])
         if (viewer := self._viewers.get(viewer_id)) is None:
-            left_s = float(claims["exp"]) - time.time()
+            left_s = float(str(claims["exp"])) - time.time()
             facts = (str(claims["name"]), claims["readOnly"] is True, self._clock() + left_s)
             viewer = self._viewers[viewer_id] = Viewer(*facts, viewer_id=viewer_id, proof=str(claims["proof"]))
         return viewer
@@ -167,8 +163,8 @@ class Viewing:
 
     @property
     def watched(self) -> bool:
-        """Return whether anybody looks at the wall now."""
-        return self._sockets > 0
+        """Return whether anybody looks at the wall now who sees what agents write."""
+        return any(viewer.sockets and not viewer.read_only for viewer in self._viewers.values())
 
     def left_s(self, viewer: Viewer) -> float:
         """Return for how many more seconds a viewer may look."""
@@ -181,23 +177,28 @@ class Viewing:
 
     def ticket(self, viewer: Viewer, what: str, of: str) -> str:
         """Return what opens a file or a replay in a window of its own, for this viewer alone and for a while."""
-        claims = {"aud": f"{VIEWER_AUDIENCE}/window", "sub": viewer.viewer_id, "exp": time.time() + TICKET_LIVES_S}
+        claims = {"aud": _WINDOW, "sub": viewer.viewer_id, "exp": time.time() + TICKET_LIVES_S}
         return jwt.encode({**claims, "what": what, "of": of}, self._secret, TOKEN_ALGORITHM)
 
     def opened(self, viewer: Viewer, ticket: str) -> tuple[str, str]:
         """Return what a ticket of this viewer opens. Raises Unauthorized."""
         try:
-            claims = jwt.decode(
-                ticket,
-                self._secret,
-                algorithms=[TOKEN_ALGORITHM],
-                audience=f"{VIEWER_AUDIENCE}/window",
-                subject=viewer.viewer_id,
-                options={"require": ["sub", "aud", "exp"]},
-            )
+            claims = self._proven(ticket, _WINDOW, viewer.viewer_id)
         except jwt.InvalidTokenError:
             raise Unauthorized("This window is older than an hour.", hint="Open it from the wall again.") from None
         return str(claims["what"]), str(claims["of"])
+
+    def _proven(self, token: str, audience: str, subject: str | None = None) -> Json:
+        """Return the claims of a token of this account. Raises InvalidTokenError."""
+        claims: Json = jwt.decode(
+            token,
+            self._secret,
+            algorithms=[TOKEN_ALGORITHM],
+            audience=audience,
+            subject=subject,
+            options={"require": ["sub", "aud", "exp"]},
+        )
+        return claims
 
     @contextmanager
     def watching(self, viewer: Viewer) -> Iterator[None]:

@@ -7,8 +7,10 @@ from browser_service.security.urls import abridged
 from shared.cuts import cut
 from shared.pages import PageState
 
-_MOST: Final = 2_000
+_MOST_SESSIONS: Final = 50
 _MOST_OFFERED: Final = 200
+_LONGEST: Final = 2_000
+"""Nobody types a longer one, and a page may make its own 2 MB long."""
 _TITLE: Final = 200
 _SHOWN: Final = ("http://", "https://")
 
@@ -17,14 +19,18 @@ class Visited:
     """The latest addresses, by session, with the titles of their pages. They are in memory alone."""
 
     def __init__(self) -> None:
-        self._titles = Bounded[tuple[str, str], str](_MOST)
+        self._titles = Bounded[str, Bounded[str, str]](_MOST_SESSIONS)
 
     def note(self, page: PageState) -> None:
-        if page.url.startswith(_SHOWN) and not page.error_page and abridged(page.url) == page.url:
-            key = page.session_id, page.url
-            self._titles[key] = cut(page.title, _TITLE) or self._titles.get(key, "")
+        url, is_short = page.url, len(page.url) <= _LONGEST
+        if is_short and url.startswith(_SHOWN) and not page.error_page and abridged(url) == url:
+            titles = self._titles.get(page.session_id)
+            if titles is None:
+                titles = Bounded(_MOST_OFFERED)
+            titles[url] = cut(page.title, _TITLE) or titles.get(url, "")
+            self._titles[page.session_id] = titles
 
     def of(self, session_id: str) -> list[tuple[str, str]]:
         """Return the addresses of a session with their titles, the latest first."""
-        found = [(url, title) for (session, url), title in self._titles.items() if session == session_id]
-        return found[: -_MOST_OFFERED - 1 : -1]
+        titles = self._titles.get(session_id)
+        return [*titles.items()][::-1] if titles is not None else []

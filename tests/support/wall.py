@@ -9,6 +9,7 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 import httpx
+from playwright.async_api import Page
 from websockets.asyncio.client import ClientConnection, connect
 
 from client.credentials import mint
@@ -103,3 +104,8 @@ async def guest(of: RunningService | Door, request_id: str, key: str) -> AsyncIt
         first = await person.until(lambda message: message["type"] in {"viewer", "refused"})
         assert first["type"] == "viewer", first["reason"]
         yield person
+
+
+async def press(window: Page, name: str) -> None:
+    """Press a button of the wall, as its person."""
+    await window.get_by_role("button", name=name, exact=True).click()

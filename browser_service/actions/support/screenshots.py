@@ -10,12 +10,10 @@ from PIL import Image
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Locator
 
-from browser_service.host.elements.locators import NoElement, evaluate_one
 from browser_service.host.errors import is_timeout
 from browser_service.host.pages.handle import BrowserPage
-from browser_service.host.reading.boxes import control_boxes, frame_refs
+from browser_service.host.reading.boxes import control_boxes, frame_insets
 from browser_service.host.scripts import script
-from browser_service.host.scripts.results import bounded, read
 from browser_service.marks import draw_marks
 from browser_service.pictures import MOST_PIXELS, stitch, work_on
 from shared.actions.media import Screenshot
@@ -33,8 +31,6 @@ _PIECES_SHARE: Final = 0.6
 """Taking pieces may use this share of a call's time."""
 _OPTIONS: Final = frozenset({"omit_background", "animations", "caret", "scale", "mask_color", "style"})
 _MOST_MARKS: Final = 300
-_FRAME_INSET: Final = bounded(script("frame_inset"))
-_MOST_FRAMES, _WIDEST_BORDER = 20, 1_000.0
 _OUTSIDE: Final = "Clipped area"
 
 
@@ -78,7 +74,7 @@ async def _with_marks(page: BrowserPage, action: Screenshot, picture: Picture) -
     _, _, left, top, _, _ = await _sizes(page)
     ratio = await _ratio(page, action)
     shift = (left, top) if action.full_page else (0.0, 0.0)
-    insets = await _insets(page, frame_refs(view.tree)[:_MOST_FRAMES])
+    insets = await frame_insets(page.playwright, view.tree)
     placed = [(node, box.on_picture(shift, ratio)) for node, box in control_boxes(view.tree, insets)]
     shown = [(node, box) for node, box in placed if box.is_within(picture.width, picture.height)][:_MOST_MARKS]
     view.add_refs(node for node, _ in shown)
@@ -86,20 +82,6 @@ async def _with_marks(page: BrowserPage, action: Screenshot, picture: Picture) -
     pixels = picture.width * picture.height
     data = await work_on(pixels, draw_marks, picture.data, marks, ratio, action.type, action.quality)
     return picture._replace(data=data, marks=len(marks))
-
-
-async def _insets(page: BrowserPage, refs: list[str]) -> dict[str, tuple[float, float]]:
-    """Return how far the documents of these frames begin from the frames' corners; nothing of one that went."""
-
-    async def inset(ref: str) -> tuple[float, float]:
-        try:
-            found = read(list[object], await evaluate_one(page.playwright, f"aria-ref={ref}", _FRAME_INSET, None))
-        except (NoElement, PlaywrightError):
-            found = []
-        left, top = (_bounded(each, 0.0, _WIDEST_BORDER, default=0.0) for each in (*found, 0.0, 0.0)[:2])
-        return left, top
-
-    return dict(zip(refs, await asyncio.gather(*map(inset, refs)), strict=True))
 
 
 async def _ratio(page: BrowserPage, action: Screenshot) -> float:

@@ -4,6 +4,7 @@ Neither the place nor the role and the name come from the page's own scripts, so
 something else than they see."""
 
 import asyncio
+from collections.abc import Mapping
 from typing import Final
 
 from playwright.async_api import Error as PlaywrightError
@@ -13,7 +14,7 @@ from browser_service.host.elements.targets import element_at, name_of
 from browser_service.host.pages.current_tab import CurrentTab
 from browser_service.host.pages.effects import Effects
 from browser_service.host.reading import snapshot
-from browser_service.host.reading.boxes import boxes
+from browser_service.host.reading.boxes import boxes, frame_insets
 from browser_service.host.reading.snapshot import ClientView, PageView
 from browser_service.host.reading.tree import Node, prefix_of
 from browser_service.host.scripts import script
@@ -50,7 +51,8 @@ async def point(
                 return found
             effects = Effects(current, settings.network.traffic, record.holder_id)
             view = await snapshot.take(tab.page, tab, effects, round(_WITHIN_S * 1_000), boxes=True)
-            node = _node_at(view, Box(**found.box.model_dump()))
+            insets = await frame_insets(tab.page, view.tree)
+            node = _node_at(view, insets, Box(**found.box.model_dump()))
             if node is None or node.ref is None:
                 return found
             _let_use(tab, record.holder_id, view, node)
@@ -73,9 +75,9 @@ async def _measured(tab: Tab, at: tuple[float, float]) -> Pointed:
     return Pointed(box=shown, name=await name_of(meant))
 
 
-def _node_at(view: PageView, box: Box) -> Node | None:
+def _node_at(view: PageView, insets: Mapping[str, tuple[float, float]], box: Box) -> Node | None:
     """Return the innermost node of the tree with this box, or else the smallest that has all of it."""
-    placed = [(node, at) for node, at in boxes(view.tree, {}) if node.ref]
+    placed = [(node, at) for node, at in boxes(view.tree, insets) if node.ref]
     same = [node for node, at in placed if all(abs(a - b) <= _NEAR_PX for a, b in zip(at, box, strict=True))]
     if same:
         return next((node for node in same if node.is_control), same[-1])

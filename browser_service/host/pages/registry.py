@@ -153,7 +153,7 @@ class PageRegistry:
             if opener is not None and opener.current.observer is not None:
                 opener.current.observer.note_refused_popup("a popup opened, and closed at once")
             return
-        if await self._is_over(entry, page, opener):
+        if await self._let_go_if_over(entry, page, opener):
             return
         if opener is not None:
             opener.add_popup(entry)
@@ -166,9 +166,9 @@ class PageRegistry:
         """Return a pageId for one more popup of a page, or tab of a person in a session."""
         return next(page_id for n in range(1, 1_000_000) if (page_id := f"{root}~{n}") not in self._pages)
 
-    async def _is_over(self, entry: PageEntry, page: "Page", opener: PageEntry | None) -> bool:
-        """Say if a page, or its session, was closed while it was taken on. A popup of a tab that was taken back
-        meanwhile is given back too."""
+    async def _let_go_if_over(self, entry: PageEntry, page: "Page", opener: PageEntry | None) -> bool:
+        """Give back a popup of a tab that was taken back while the popup was taken on. Returns whether the page is
+        over."""
         if opener is not None and opener.record.taken_back:
             self.forget(entry.record)
             await entry.give_back(page)

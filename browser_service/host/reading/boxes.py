@@ -1,18 +1,37 @@
 """Reads where the controls of a tree are in the window."""
 
+import asyncio
 import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from playwright.async_api import Error as PlaywrightError
+from playwright.async_api import Page
+
+from browser_service.host.elements.locators import NoElement, evaluate_one
+from browser_service.host.elements.targets import Point
 from browser_service.host.reading.tree import Node, Tree
+from browser_service.host.scripts import script
+from browser_service.host.scripts.results import bounded, read
 from browser_service.marks import Box
 
 _BOX: Final = re.compile(r"box=(-?\d+),(-?\d+),(\d+),(\d+)")
+_INSET: Final = bounded(script("frame_inset"))
+_MOST_FRAMES, _WIDEST_BORDER = 20, 1_000.0
 
 
-def frame_refs(nodes: Tree) -> list[str]:
-    """Return the refs of the frames."""
-    return [node.ref for node in nodes if node.role == "iframe" and node.ref]
+async def frame_insets(page: Page, nodes: Tree) -> dict[str, tuple[float, float]]:
+    """Return, by a frame's ref, how far its document begins from its corner: no tree tells of borders."""
+
+    async def inset(ref: str) -> tuple[float, float]:
+        try:
+            found = read(Point, await evaluate_one(page, f"aria-ref={ref}", _INSET, None))
+        except (NoElement, PlaywrightError):  # it went meanwhile
+            return 0.0, 0.0
+        return min(max(found.x, 0.0), _WIDEST_BORDER), min(max(found.y, 0.0), _WIDEST_BORDER)
+
+    refs = [node.ref for node in nodes if node.role == "iframe" and node.ref][:_MOST_FRAMES]
+    return dict(zip(refs, await asyncio.gather(*map(inset, refs)), strict=True))
 
 
 def control_boxes(nodes: Tree, insets: Mapping[str, tuple[float, float]]) -> Iterator[tuple[Node, Box]]:
@@ -21,8 +40,7 @@ def control_boxes(nodes: Tree, insets: Mapping[str, tuple[float, float]]) -> Ite
 
 
 def boxes(nodes: Tree, insets: Mapping[str, tuple[float, float]]) -> Iterator[tuple[Node, Box]]:
-    """Yield each element that has a box, with that in the window. `insets` has, by a frame's ref, how far its document
-    begins from its corner: no tree tells of borders."""
+    """Yield each element that has a box, with that in the window. `insets` is what `frame_insets` found."""
     corners: dict[int, tuple[float, float]] = {}
     for index, node in enumerate(nodes):
         left, top = corners.get(node.parent, (0.0, 0.0)) if node.parent is not None else (0.0, 0.0)

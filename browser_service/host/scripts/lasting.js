@@ -43,11 +43,11 @@ const nameOf = e => {
 // Returns an XPath literal, or '' for a text with both kinds of quotes.
 const literal = text => !text.includes('"') ? `"${text}"` : text.includes("'") ? '' : `'${text}'`;
 const itself = (e, name) => {
-  const is = (attribute, value) => value && literal(value) ? `[@${attribute}=${literal(value)}]` : '';
-  const type = is(e.localName === 'input' ? 'type' : 'role', e.getAttribute(e.localName === 'input' ? 'type' : 'role'));
+  const is = (attribute, value = e.getAttribute(attribute)) => value && literal(value) ? `[@${attribute}=${literal(value)}]` : '';
+  const type = is(e.localName === 'input' ? 'type' : 'role');
   const text = clean(e.textContent), words = text.length <= MOST_NAME && literal(text);
   const by = text && words ? `[normalize-space()=${words}]` : e.getAttribute('aria-label') === name
-    ? is('aria-label', name) : e.value === name && TYPES[e.type] === 'button' ? is('value', name) : '';
+    ? is('aria-label') : e.value === name && TYPES[e.type] === 'button' ? is('value', name) : '';
   return e.localName + type + by;
 };
 const beside = (e, name, twins) => {

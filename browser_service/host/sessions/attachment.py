@@ -299,10 +299,8 @@ class Attachment:
         context, playwright, driver, lock = self._context, self.playwright, self._driver, self._lock
         self._context, self.playwright, self._driver, self._lock = None, None, None, None
         try:
-            if (
-                context is not None and context.browser is not None
-            ):  # to close the context would close the person's tabs
-                await bounded(context.browser.close())
+            if context is not None and context.browser is not None:
+                await bounded(context.browser.close())  # to close the context would close the person's tabs
             if playwright is not None:
                 await bounded(playwright.stop())
         finally:  # also if `detach` cancels this

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import time
 from pathlib import Path
 from typing import Final
 
@@ -31,6 +32,7 @@ class Memory:
         self.limit_mb = memory_limit(limit_mb)
         self.used_mb = 0
         self._launcher = launcher
+        self._begun_at = 0.0
         self._measuring = asyncio.Lock()
 
     @property
@@ -46,7 +48,12 @@ class Memory:
         return {"usedMb": self.used_mb, "limitMb": self.limit_mb}
 
     async def measure(self) -> None:
+        """Measure, unless somebody else has begun to since the call came."""
+        came_at = time.monotonic()
         async with self._measuring:
+            if self._begun_at >= came_at:
+                return
+            self._begun_at = time.monotonic()
             root = self._launcher.driver
             self.used_mb = await asyncio.to_thread(_used_mb, root, self.limit_mb) if root is not None else 0
 

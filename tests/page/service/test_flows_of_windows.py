@@ -5,7 +5,7 @@ from itertools import count
 import pytest
 
 from shared.named_secrets import NamedSecret
-from tests.support.json import AnyJson
+from tests.support.account import recorded
 from tests.support.service import Agent, RunningService
 from tests.support.site import Answer, Site
 
@@ -81,17 +81,15 @@ async def test_what_cannot_be_told_apart_is_not_saved(agent: Agent, account: Sit
     both[1]["selector"] = "text=Close account"
     await agent.call("batch", steps=both, pageId=page_id)
     await agent.call("handle_dialog", accept=False, pageId=page_id)
-    calls = [each["callId"] for each in await recorded(agent, page_id) if each["action"] in {"batch", "handle_dialog"}]
+    calls = [
+        each["callId"]
+        for each in await recorded(agent, client="me", pageId=page_id)
+        if each["action"] in {"batch", "handle_dialog"}
+    ]
     refused = await agent.error("save_flow", name=next(NAMES), pageId=page_id, calls=calls[:2])
     assert "asked in a dialog, and it is not recorded which" in refused["message"]
     await agent.call("set_dialog_policy", policy="dismiss", pageId=page_id)
     await agent.call("click", selector="text=Close account", pageId=page_id)
-    last = (await recorded(agent, page_id))[0]["callId"]
+    last = (await recorded(agent, client="me", pageId=page_id))[0]["callId"]
     refused = await agent.error("save_flow", name=next(NAMES), calls=[last])
     assert "answered by a policy from before that stretch" in refused["message"]
-
-
-async def recorded(agent: Agent, page_id: str) -> list[AnyJson]:
-    """Return the records of a page, newest first."""
-    found = await agent.call("get_activity", client="me", pageId=page_id, format="records")
-    return list(found["records"])

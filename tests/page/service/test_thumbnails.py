@@ -3,6 +3,7 @@
 import asyncio
 import base64
 import io
+from pathlib import Path
 
 import pytest
 from PIL import Image
@@ -13,7 +14,7 @@ from shared import wire
 from shared.frames import View
 from tests.support.json import AnyJson
 from tests.support.listening import PATIENCE_S
-from tests.support.service import Agent, RunningService
+from tests.support.service import Agent, RunningService, running_service, settings_for
 from tests.support.site import Site
 
 pytestmark = pytest.mark.anyio
@@ -74,3 +75,18 @@ async def test_an_act_that_somebody_watches_is_pictured_before_and_after_with_it
     assert not kept
     denied = await agent.http.get(wire.ACTIVITY_PICTURES, params={"ids": "1"})
     assert denied.status_code == 403
+
+
+async def test_all_acts_are_pictured_by_default_and_the_oldest_pictures_go(
+    tmp_path: Path, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("browser_service.store.thumbnails.MOST_ROWS", 1)
+    monkeypatch.setattr(thumbnails, "_WITHIN_S", PATIENCE_S)
+    settings = settings_for(tmp_path, timeline="thumbnails")
+    async with running_service(settings) as service, service.agent() as agent:
+        await agent.call("goto", pageId="p", url=site.page("/p", PAGE))
+        await pictures(service, agent, "goto")
+        await agent.call("click", pageId="p", selector="button")
+        await pictures(service, agent, "click")
+        ((size,),) = await service.parts.journal.read("SELECT length(data) FROM thumbnails")
+        assert 0 < int(str(size)) <= thumbnails.MOST_BYTES

@@ -9,6 +9,7 @@ from browser_service.security.auth import Identity
 from tests.process.wall.test_wall import browser, claude, running, window
 from tests.support.service import Agent, RunningService
 from tests.support.site import Answer, Site
+from tests.support.wall import press
 
 __all__ = ["browser", "claude", "running", "window"]
 
@@ -25,10 +26,6 @@ _DROPS = """(hand, [x, y, width]) => {
   for (const type of ["dragover", "drop"])
     hand.dispatchEvent(new DragEvent(type, { dataTransfer, bubbles: true, cancelable: true, ...where }));
 }"""
-
-
-async def press(window: Page, name: str) -> None:
-    await window.get_by_role("button", name=name, exact=True).click()
 
 
 async def taken(window: Page, running: RunningService) -> None:

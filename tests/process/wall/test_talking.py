@@ -5,12 +5,15 @@ import re
 from collections.abc import AsyncIterator
 
 import pytest
-from playwright.async_api import Browser, Page, expect
+from playwright.async_api import Page, expect
 
-from tests.support.listening import connected, listening, sent
+from tests.process.wall.test_wall import browser, running, window
+from tests.support.listening import connected, sent
 from tests.support.service import Agent, RunningService
 from tests.support.site import Site
-from tests.support.wall import link
+from tests.support.wall import press
+
+__all__ = ["browser", "running", "window"]
 
 pytestmark = pytest.mark.anyio
 
@@ -20,12 +23,12 @@ _HTML = (
     "<script>document.elementFromPoint = () => document.querySelector('button');"
     "Element.prototype.getBoundingClientRect = () => new DOMRect(0, 0, 300, 60)</script>"
 )
-
-
-@pytest.fixture(scope="module")
-async def running(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[RunningService]:
-    async with listening(tmp_path_factory.mktemp("wall")) as service:
-        yield service
+_FRAMED = (
+    "<title>Shop</title><style>body {margin: 0} button {display: block; width: 300px; height: 60px}</style>"
+    "<button>Red</button><iframe style='border: 9px solid; padding: 5px; width: 400px; height: 140px' "
+    "srcdoc='<body style=margin:0><button onclick=parent.document.title=this.textContent "
+    "style=width:300px;height:60px>Blue</button><button>Green</button>'></iframe>"
+)
 
 
 @pytest.fixture
@@ -34,27 +37,6 @@ async def claude(running: RunningService, site: Site) -> AsyncIterator[Agent]:
         await agent.call("goto", pageId="shop", url=site.page("/shop", _HTML))
         yield agent
         await agent.reply("close_page", pageId="shop")
-
-
-@pytest.fixture
-async def window(service: RunningService, agent: Agent, running: RunningService, claude: Agent) -> AsyncIterator[Page]:  # noqa: ARG001 - there is a page to see
-    """Return a person's window at the wall, in the browser of another service."""
-    await agent.call("open_page")
-    browser: Browser | None = service.context().browser
-    assert browser is not None
-    context = await browser.new_context()
-    window = await context.new_page()
-    window.set_default_timeout(10_000)
-    errors: list[str] = []
-    window.on("pageerror", lambda error: errors.append(str(error)))
-    await window.goto(f"{running.base_url}/#{await link(running)}")
-    yield window
-    await context.close()
-    assert errors == []
-
-
-async def press(window: Page, name: str) -> None:
-    await window.get_by_role("button", name=name, exact=True).click()
 
 
 async def test_an_agent_is_written_to_and_answers_and_is_paused_and_stopped(window: Page, claude: Agent) -> None:
@@ -85,9 +67,11 @@ async def test_an_agent_is_written_to_and_answers_and_is_paused_and_stopped(wind
     await expect(row).to_contain_text(re.compile("clicks.*shop"))
 
 
+@pytest.mark.parametrize("html", [_HTML, _FRAMED], ids=["a lying page", "a frame with a border"])
 async def test_an_element_is_pointed_at_whatever_the_page_says_and_its_ref_is_in_the_next_reply(
-    window: Page, running: RunningService, claude: Agent
+    window: Page, running: RunningService, claude: Agent, site: Site, html: str
 ) -> None:
+    await claude.call("goto", pageId="shop", url=site.page("/shop", html))
     await window.goto(f"{running.base_url}/#/page/shop")
     await expect(window.get_by_role("main").locator(".picture")).not_to_have_class(re.compile("empty"))
     await press(window, "Point")

@@ -91,7 +91,7 @@ def test_a_number_in_a_script_argument_or_body_is_redacted(secret: int) -> None:
         assert str(secret) not in json.dumps(redaction.arguments(parse(body)))
 
 
-@pytest.mark.parametrize("character", [*"aZ9.ß", " ", "Shift+A"])
+@pytest.mark.parametrize("character", [*"aZ9.ß", " ", "Shift+A", "hunter2+Enter"])
 def test_a_password_cannot_be_read_from_the_keys_that_were_pressed(character: str) -> None:
     assert redaction.arguments(parse({"action": "press", "key": character})) == {
         "key": f"({len(character)} character{'s' if len(character) > 1 else ''})"
