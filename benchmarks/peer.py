@@ -1,6 +1,7 @@
 """Starts the peer: Playwright's own MCP server, installed by npm in the user's cache."""
 
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -18,16 +19,23 @@ _INSTALLED_WITHIN_S = 120
 
 def command() -> list[str]:
     """Return the command that starts the peer, after installing it if necessary. Raises Skipped."""
-    node, npm = shutil.which("node"), shutil.which("npm")
-    if node is None or npm is None:
-        raise Skipped(f"skipped: {NAME} needs node and npm, which are not on the PATH")
-    folder = Path(platformdirs.user_cache_dir("browse-together", appauthor=False)) / f"playwright-mcp-{VERSION}"
-    program = folder / "node_modules" / NAME / "cli.js"
+    program = installed(f"{NAME}@{VERSION}") / "cli.js"
+    return [shutil.which("node") or "node", str(program), "--headless"]
+
+
+def installed(package: str) -> Path:
+    """Return the folder of a package of npm in the user's cache, installed if need be. Raises Skipped."""
+    npm = shutil.which("npm")
+    if npm is None or shutil.which("node") is None:
+        raise Skipped(f"skipped: {package} needs node and npm, which are not on the PATH")
+    name, _, version = package.rpartition("@")
+    folder = Path(platformdirs.user_cache_dir("browse-together", appauthor=False))
+    folder /= f"{re.sub(r'[^a-z0-9]+', '-', name).strip('-')}-{version}"
     done = folder / "installed"
     if not done.exists():
-        install(npm, folder, f"{NAME}@{VERSION}")
+        _install(npm, folder, package)
         done.touch()
-    return [node, str(program), "--headless"]
+    return folder / "node_modules" / name
 
 
 def isolated(browser: str, output: str) -> list[str]:
@@ -36,7 +44,7 @@ def isolated(browser: str, output: str) -> list[str]:
     return [*command(), "--isolated", "--executable-path", browser, "--output-dir", output, *sandbox]
 
 
-def install(npm: str, folder: Path, package: str) -> None:
+def _install(npm: str, folder: Path, package: str) -> None:
     """Install a package in a folder. Raises Skipped."""
     folder.mkdir(parents=True, exist_ok=True)
     command = [npm, "install", "--prefix", str(folder), "--no-audit", "--no-fund", "--no-save", package]

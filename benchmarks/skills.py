@@ -17,15 +17,12 @@ import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Final
-
-import platformdirs
 
 from benchmarks import peer, sites
 from benchmarks.chats import Chat, Ours, Theirs, ref_in
 from benchmarks.errands import TASKS, Step
-from benchmarks.figures import Figure, Report, Skipped, Target
+from benchmarks.figures import Figure, Report, Target
 from benchmarks.processes import ROOT, Failed, browser_of, environment, gateway, service
 from benchmarks.tasks import at
 from shared.schema import kebab
@@ -203,24 +200,9 @@ async def _done(chat: Commands, base: str, steps: Sequence[Step]) -> str:
     return f"{chat.shell.typed_as} {cost}{end}"
 
 
-def _installed(package: str) -> Path:
-    """Return the folder of a package of npm in the user's cache, installed if need be. Raises Skipped."""
-    npm = shutil.which("npm")
-    if npm is None:
-        raise Skipped(f"skipped: {package} needs npm, which is not on the PATH")
-    name = re.sub(r"\W+", "-", package.rpartition("@")[0]).strip("-")
-    version = package.rpartition("@")[2]
-    folder = Path(platformdirs.user_cache_dir("browse-together", appauthor=False)) / f"{name}-{version}"
-    done = folder / "installed"
-    if not done.exists():
-        peer.install(npm, folder, package)
-        done.touch()
-    return folder / "node_modules" / package.rpartition("@")[0]
-
-
 @asynccontextmanager
 async def _playwright(browser: str) -> AsyncIterator[Shell]:
-    folder = _installed(PLAYWRIGHT_CLI)
+    folder = peer.installed(PLAYWRIGHT_CLI)
     sandbox = {"PLAYWRIGHT_MCP_SANDBOX": "false"} if os.geteuid() == 0 else {}
     with tempfile.TemporaryDirectory(prefix="browse-together-bench-") as left:
         env = environment(PLAYWRIGHT_MCP_EXECUTABLE_PATH=browser, PLAYWRIGHT_MCP_ISOLATED="true", **sandbox)
@@ -237,7 +219,7 @@ async def _playwright(browser: str) -> AsyncIterator[Shell]:
 
 @asynccontextmanager
 async def _agent_browser(browser: str) -> AsyncIterator[Shell]:
-    folder = _installed(AGENT_BROWSER)
+    folder = peer.installed(AGENT_BROWSER)
     node = shutil.which("node") or "node"
     with tempfile.TemporaryDirectory(prefix="browse-together-bench-") as left:
         arguments = {"AGENT_BROWSER_ARGS": "--no-sandbox"} if os.geteuid() == 0 else {}

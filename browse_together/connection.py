@@ -167,14 +167,14 @@ class Connection:
         call_id, told = uuid4().hex, list[Json]()
         try:
             reply = await service.call(call_id, body)
-            while reply.result.get("stillRunning"):
-                told += _notices(reply)
+            while reply.result.get("stillRunning") and body["action"] != "get_call":
+                told += reply.notices
                 reply = await service.call(uuid4().hex, {"action": "get_call", "callId": call_id})
         except asyncio.CancelledError:
             service.cancel(call_id)
             raise
         if told and reply.model_extra is not None:
-            reply.model_extra["notices"] = [*told, *_notices(reply)]
+            reply.model_extra["notices"] = [*told, *reply.notices]
         return reply
 
     async def _complete(self, body: Json, service: ServiceClient) -> Json:
@@ -193,7 +193,7 @@ class Connection:
         """Return the reply, with its files on this machine."""
         extra = reply.model_extra or {}
         page = PageInfo.model_validate(extra["page"]) if extra.get("page") else None
-        notices = [str(each["text"]) for each in _notices(reply)]
+        notices = [str(each["text"]) for each in reply.notices]
         data: Json = dict(reply.result)
         if isinstance(listed := data.get("downloads"), list):
             data["downloads"] = [await _here(service, each) for each in await self._finished(service, listed)]
@@ -264,10 +264,6 @@ def _retry_after(error: Failure) -> int | None:
     """Return in how many seconds the refused call may come again; None if that is not the reason."""
     seconds = error.context.get("retryAfter")
     return seconds if error.code == errors.RateLimited.code and isinstance(seconds, int) else None
-
-
-def _notices(reply: Reply) -> list[Json]:
-    return list((reply.model_extra or {}).get("notices", []))
 
 
 def _objects(reply: Reply, name: str) -> list[Json]:

@@ -54,6 +54,11 @@ class Reply(Lenient):
     error: Failure | None = None
     rendered: Json | None = None
 
+    @property
+    def notices(self) -> list[Json]:
+        """Return what the service tells this client beside the result."""
+        return list((self.model_extra or {}).get("notices", []))
+
     @model_validator(mode="after")
     def _is_one_or_the_other(self) -> "Reply":
         if self.success is not (self.error is None):

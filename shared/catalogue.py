@@ -126,7 +126,7 @@ def unwrap(body: Body) -> dict[str, JsonValue]:
     such calls. Raises InvalidRequest for an unknown name, and ValidationFailed for arguments that cannot be passed
     on."""
     if body.get("action") != CallTool.name():
-        return _without_texts(peer_calls.converted({**body}))
+        return _without_texts(peer_calls.converted(body))
     wrapper = {key: value for key, value in body.items() if key != "action"}
     misplaced = [key for key in wrapper if key not in {"name", "arguments"}]
     if misplaced and "name" in wrapper and isinstance(inner := wrapper.get("arguments", {}), dict):

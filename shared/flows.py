@@ -13,6 +13,7 @@ from shared.model import Json, first_fault
 
 VERSION: Final = 1
 MOST_STEPS: Final = 200
+MOST_PARAMETERS: Final = 100
 MOST_SELECTORS: Final = 20
 BEGUN: Final = "its effects begin"
 """What the record says when a run comes to the first step that sends something to the site."""
@@ -99,7 +100,7 @@ class Flow(_Part):
     description: str = Field(default="", max_length=2_000)
     owner: str = Field(default="", max_length=200, description="The client that saved it, and may change it.")
     saved_by: str = Field(default="", max_length=200, description="That client's label.")
-    parameters: dict[ParameterName, Parameter] = Field(default={}, max_length=100)
+    parameters: dict[ParameterName, Parameter] = Field(default={}, max_length=MOST_PARAMETERS)
     steps: list[Step] = Field(min_length=1, max_length=MOST_STEPS)
 
     @model_validator(mode="after")
@@ -174,7 +175,11 @@ def filled(value: JsonValue, values: Json, key: str = "") -> JsonValue:
     if whole:
         return values[whole[1]]
     encode = _in_address if key == "url" else _in_selector if key in SELECTORS else str
-    return _PLACEHOLDER.sub(lambda found: encode(values[found[1]]), value)
+    names = _PLACEHOLDER.findall(value)
+    parts = {name: encode(values[name]) for name in names}
+    if sum(len(parts[name]) for name in names) > _MOST_VALUE:
+        raise ValidationFailed(f"With its values, a text of the flow has more than {_MOST_VALUE:,} characters.")
+    return _PLACEHOLDER.sub(lambda found: parts[found[1]], value)
 
 
 SELECTORS: Final = frozenset({"selector", "source", "target", "submit", "onto", "frame"})
@@ -219,7 +224,8 @@ def parse(raw: Mapping[str, Any], where: str) -> Flow:  # Any: TOML
         return Flow.model_validate(raw)
     except ValidationError as error:
         field, why = first_fault(error)
-        raise ValidationFailed(f"{where}: {field}: {why}.", details=field_details(field)) from None
+        told = ": ".join(filter(None, (where, field, why)))
+        raise ValidationFailed(f"{told}.", details=field_details(field)) from None
 
 
 def check_size(size: int, where: str) -> None:

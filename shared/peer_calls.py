@@ -23,6 +23,7 @@ _ADDRESS: Final = ("pageId", "sessionId")
 _OF_CALL: Final = (*_ADDRESS, "ifRevision", "expectUrl", "reply", "params")
 _TYPING: Final = frozenset(("selector", "text", "value", "submit", "slowly", "submitKey"))
 _SNAPSHOT: Final = "includeSnapshot"
+_MOST_S: Final = 1e9
 _IN_REPLY: Final = "it is in the reply, and in no file of that name"
 _STORED: Final = MappingProxyType({"list": "get", "get": "get", "set": "set", "delete": "remove", "clear": "clear"})
 _LEVELS: Final[Mapping[JsonValue, list[JsonValue]]] = MappingProxyType(
@@ -47,17 +48,15 @@ def body_of(tool: str, arguments: Mapping[str, JsonValue]) -> Json:
     return {**arguments, **moved, "action": tool}
 
 
-def converted(body: Json) -> Json:
+def converted(body: Mapping[str, JsonValue]) -> Mapping[str, JsonValue]:
     """Return a call of theirs as a call of ours, and one of ours as it is. Raises ValidationFailed, which names the
     argument."""
     tool = body.get("action")
     if not isinstance(tool, str):
         return body
-    given = {key: value for key, value in body.items() if key != "action"}
-    if known := CONVERTED.get(tool):
-        return known.body(given)
-    theirs, convert = _ALSO.get(tool, (frozenset[str](), None))
-    return convert(given) if convert and not theirs.isdisjoint(given) else body
+    known, (theirs, also) = CONVERTED.get(tool), _ALSO.get(tool, _NONE)
+    convert = known.body if known is not None else None if theirs.isdisjoint(body) else also
+    return convert({key: value for key, value in body.items() if key != "action"}) if convert is not None else body
 
 
 def _is(action: str, drop: Collection[str] = (), **renames: str) -> Callable[[Json], Json]:
@@ -98,8 +97,9 @@ def _wait(given: Json) -> Json:
     words = _list(given.pop(ways[0]))
     rest: Json = {key: value for key, value in given.items() if value}
     if ways == ["time"]:
-        seconds = words if isinstance(words, int | float) else 0
-        return {**rest, "action": "wait", "duration": round(seconds * 1_000) if seconds else words}
+        if isinstance(words, int | float) and abs(words) < _MOST_S:
+            words = round(words * 1_000)
+        return {**rest, "action": "wait", "duration": words}
     state = "hidden" if ways == ["textGone"] else "visible"
     return {**rest, "action": "wait_for_selector", "selector": _text(words), "state": state}
 
@@ -207,7 +207,7 @@ def _browser_click(given: Json) -> Json:
 
 def _dialog(given: Json) -> Json:
     verb = given.pop(VERB)
-    if verb not in {"accept", "dismiss"}:
+    if str(verb) not in {"accept", "dismiss"}:
         raise _refused("action", "must be accept or dismiss.", next_call("handle_dialog", accept=True))
     return {**given, "accept": verb == "accept", "action": "handle_dialog"}
 
@@ -248,7 +248,7 @@ def _verified_value(given: Json) -> Json:
     found, kind = with_selector(given, ("selector", "value")), given.get("type")
     value = found.pop("value", None)
     found.pop("type", None)
-    if kind not in {"checkbox", "radio"}:
+    if str(kind) not in {"checkbox", "radio"}:
         return {**found, "to": "value", "value": value, "action": "expect"}
     state = {"true": "checked", "false": "unchecked"}.get(str(value).lower())
     if state is None:
@@ -314,5 +314,6 @@ _ALSO: Final[Mapping[str, tuple[frozenset[str], Callable[[Json], Json]]]] = Mapp
     }
 )
 """Tools of ours that have the same name there: the arguments by which a call is known as theirs."""
+_NONE: Final[tuple[frozenset[str], Callable[[Json], Json] | None]] = (frozenset(), None)
 WITH_VERB: Final = frozenset(("browser_tabs", "handle_dialog"))
 """The tools that have an argument called `action`."""

@@ -77,6 +77,6 @@ def _field(given: dict[str, JsonValue]) -> JsonValue:
         return given
     kind, value = field.pop("type", None), field.get("value")
     field.pop("name", None)
-    if kind in {"checkbox", "radio"} and value in {"true", "false"}:
+    if str(kind) in {"checkbox", "radio"} and str(value) in {"true", "false"}:
         field["value"] = value == "true"
     return {**field}

@@ -96,12 +96,12 @@ class Client:
     def call(self, body: Json, call_id: str = "") -> Json:
         """Make a call, wait for its end, and return its envelope with text for a terminal. Ctrl+C cancels the call."""
         call_id, form = call_id or f"cli-{uuid4().hex}", ForTerminal(action=str(body["action"]))
-        told: list[dict[str, str]] = []  # by replies that the call still runs
+        told: list[Json] = []  # by replies that the call still runs
         try:
             with output.waiting(f"{body['action']} …"):
                 reply = self._run(self._service.call(call_id, body, form))
-                while reply.result.get("stillRunning") is True:
-                    told += _notices(reply)
+                while reply.result.get("stillRunning") is True and body["action"] != "get_call":
+                    told += reply.notices
                     again: Json = {"action": "get_call", "callId": call_id}
                     reply = self._run(self._service.call(uuid4().hex, again, form))
         except KeyboardInterrupt:
@@ -109,9 +109,9 @@ class Client:
             raise
         whole = reply.model_dump(mode="json", by_alias=True, exclude_unset=True)
         if told:
-            whole["notices"] = [*told, *_notices(reply)]
+            whole["notices"] = [*told, *reply.notices]
             around = whole.setdefault("rendered", {}).setdefault("around", [])
-            around[:0] = [f"Notice: {' '.join(each['text'].split())}" for each in told]
+            around[:0] = [f"Notice: {' '.join(str(each['text']).split())}" for each in told]
         return whole
 
     def get(self, path: str, query: Mapping[str, str] | None = None) -> Json:
@@ -180,7 +180,3 @@ def _complete(path: Path) -> Iterator[Path]:
 
 def error_of(reply: Json) -> ErrorBody:
     return ErrorBody.model_validate({"status": 0, **cast("Json", reply["error"])})  # the service's reply
-
-
-def _notices(reply: Reply) -> list[dict[str, str]]:
-    return list((reply.model_extra or {}).get("notices", []))

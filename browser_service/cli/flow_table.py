@@ -224,7 +224,7 @@ class TableRun:
                     reply = client.call({"action": "get_call", "callId": begun.call, "wait": 20_000})
                     while cast("Json", reply.get("result") or {}).get("stillRunning"):
                         reply = client.call({"action": "get_call", "callId": begun.call, "wait": 20_000})
-                    if reply["success"] is True or error_of(reply).message != _not_known(begun.call):
+                    if reply["success"] is True or error_of(reply).code != CallNotFound.code:
                         return self._outcome(begun, reply)
                     records = newest(client, {"actionName": "run_flow", "client": "me"}, sys.maxsize)
                     break
@@ -240,10 +240,6 @@ class TableRun:
             detail = "it was under way when the service ended: look whether it happened"
             return begun._replace(status="unknown", detail=detail)
         return None
-
-
-def _not_known(call_id: str) -> str:
-    return CallNotFound(f"There is no call {call_id!r} of yours.").message
 
 
 def _failed(begun: Entry, error: ErrorBody) -> Entry:

@@ -3,7 +3,7 @@
 from collections import Counter
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Final, cast
+from typing import TYPE_CHECKING, Annotated, Final, cast
 
 import typer
 
@@ -11,13 +11,15 @@ from browser_service.cli import flags, output
 from browser_service.cli.actions import perform
 from browser_service.cli.client import Client
 from browser_service.cli.editor import edited
-from browser_service.cli.flow_table import Entry, Report, TableRun, rows_of
 from browser_service.cli.options import new_app
 from browser_service.flows import export as exports
 from browser_service.flows.files import FlowFiles, file_schema
 from client import config_file
 from shared.errors import ValidationFailed
 from shared.model import Json
+
+if TYPE_CHECKING:
+    from browser_service.cli.flow_table import Entry
 
 _MOST_PAGES: Final = 20
 
@@ -142,6 +144,8 @@ def run(
         return
     if not each.is_file():
         raise ValidationFailed(f"--each: there is no file {each}.")
+    from browser_service.cli.flow_table import Report, TableRun, rows_of  # noqa: PLC0415 - only a table needs them
+
     rows = rows_of(each, _files(data_dir).load(name), values)
     service_dir = flags.settings(data_dir).data_dir
     if dry_run:
@@ -156,7 +160,7 @@ def run(
         raise typer.Exit(1)
 
 
-def _tell(entry: Entry) -> None:
+def _tell(entry: "Entry") -> None:
     output.say(f"row {entry.row}: {entry.status}{f': {entry.detail}' if entry.detail else ''}", to_stderr=True)
 
 

@@ -7,16 +7,25 @@ from typing import Final, cast
 from shared.actions.traits import Effect
 from shared.calls import ActivityRecord
 from shared.catalogue import ACTIONS
+from shared.errors import ValidationFailed, field_details
 from shared.flows import SELECTORS
 from shared.model import Json
 
 _ALWAYS_READ: Final = frozenset({"content", "get_element"})
 OPENING: Final = frozenset({"goto", "open_page"})
+_MOST_CALLS: Final = 5_000
+"""A thousand remembered batches may have fifty parts each."""
 
 
 def repeated(records: Iterable[ActivityRecord]) -> "list[Done]":
-    """Return what a flow repeats of records, oldest first."""
+    """Return what a flow repeats of records, oldest first. Raises ValidationFailed for too many."""
     done = [call for record in records for call in _calls_of(record)]
+    if len(done) > _MOST_CALLS:
+        raise ValidationFailed(
+            f"That stretch has {len(done):,} calls, and a flow is made of at most {_MOST_CALLS:,}.",
+            hint="Save a shorter one, by since or calls.",
+            details=field_details("since"),
+        )
     return _without_dead_ends(_without_looks(done))
 
 

@@ -1,7 +1,7 @@
 """Makes the steps of a flow from the record: what was typed becomes a parameter, what was observed a check."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import chain, count
 from typing import Final, cast
@@ -54,18 +54,22 @@ def draft(records: Iterable[ActivityRecord]) -> Draft:
     made = _Drafting()
     for call in repeated(records):
         made.add(call)
+        if len(made.draft.steps) > flows.MOST_STEPS:
+            raise _too_long(f"{flows.MOST_STEPS} steps")
     if not made.draft.steps:
         raise ValidationFailed(
             "Nothing that was done in that stretch can be repeated by a flow.",
             hint=f"See what is recorded: {next_call('get_activity', client='me')}.",
         )
-    if len(made.draft.steps) > flows.MOST_STEPS:
-        raise ValidationFailed(
-            f"That stretch has {len(made.draft.steps)} steps, and a flow has at most {flows.MOST_STEPS}.",
-            hint="Save a shorter one, by since or calls.",
-            details=field_details("since"),
-        )
     return made.draft
+
+
+def _too_long(most: str) -> ValidationFailed:
+    return ValidationFailed(
+        f"That stretch has more than {most}, and a flow has no more.",
+        hint="Save a shorter one, by since or calls.",
+        details=field_details("since"),
+    )
 
 
 class _Drafting:
@@ -146,7 +150,9 @@ class _Drafting:
         return self._pages.setdefault(page_id, MAIN if not self._pages else f"page{len(self._pages) + 1}")
 
     def _output(self, call: Done) -> str:
-        return _free(call.action.removeprefix("extract_").removeprefix("get_"), self._outputs)
+        name = _free(call.action.removeprefix("extract_").removeprefix("get_"), self._outputs)
+        self._outputs.add(name)
+        return name
 
     def _arguments(self, call: Done) -> Json:
         """Return the arguments: selectors in order of lasting, parameters for what the record does not have."""
@@ -183,6 +189,10 @@ class _Drafting:
                 isinstance(each, str) and each.startswith("and ") and _REDACTED.fullmatch(each) for each in value
             )
             return self._parameter(hint) if whole else [self._value(each, hint) for each in value]
+        if isinstance(value, dict):
+            return {name: self._value(each, hint) for name, each in value.items()}
+        if isinstance(value, str) and any(flows.placeholders(value)):
+            return self._parameter(hint, value)  # what was typed names no parameter
         if isinstance(value, str) and _REDACTED.fullmatch(value):
             return self._parameter(hint)
         return value
@@ -202,9 +212,11 @@ class _Drafting:
         ]
         return path + sign + "&".join(written)
 
-    def _parameter(self, hint: str) -> str:
-        name = _free(_slug(hint), self.draft.parameters.keys())
-        self.draft.parameters[name] = Parameter(description=f"for {hint}")
+    def _parameter(self, hint: str, default: str | None = None) -> str:
+        if len(self.draft.parameters) == flows.MOST_PARAMETERS:
+            raise _too_long(f"{flows.MOST_PARAMETERS} values to give")
+        name = _free(_slug(hint), self.draft.parameters)
+        self.draft.parameters[name] = Parameter(description=f"for {hint}", default=default)
         return f"{{{{{name}}}}}"
 
 
@@ -216,12 +228,8 @@ def _unclear(what: str, call: Done) -> ValidationFailed:
     )
 
 
-def _free(name: str, taken: Iterable[str]) -> str:
-    names = {*taken}
-    free = next(each for each in chain([name], (f"{name}_{number}" for number in count(2))) if each not in names)
-    if isinstance(taken, set):
-        taken.add(free)
-    return free
+def _free(name: str, taken: Container[str]) -> str:
+    return next(each for each in chain([name], (f"{name}_{number}" for number in count(2))) if each not in taken)
 
 
 def _slug(text: str) -> str:

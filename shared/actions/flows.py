@@ -7,13 +7,13 @@ from pydantic import Field
 from shared.actions.arguments import MOST_TEXT, CallId, PageId, SecretRef, Selector, Several
 from shared.actions.base import Action
 from shared.actions.traits import Effect, Lane
-from shared.flows import MOST_STEPS, FlowName
+from shared.flows import MOST_PARAMETERS, MOST_STEPS, FlowName
 
 _Text = Annotated[str, Field(max_length=MOST_TEXT)]
 Value = _Text | bool | int | float | Several[_Text] | SecretRef
 Values = Annotated[
     dict[str, Value],
-    Field(max_length=100, description='By parameter: text, number, true or false, {"secret": NAME}.'),
+    Field(max_length=MOST_PARAMETERS, description='By parameter: text, number, true or false, {"secret": NAME}.'),
 ]
 Name = Annotated[FlowName, Field(alias="name", description="Lower case, such as send-invoice.")]
 

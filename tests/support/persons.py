@@ -1,10 +1,11 @@
 """Runs a person's own browser, which is attached to."""
 
+import asyncio
 import contextlib
 import json
 import os
 import subprocess
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
 import httpx
@@ -12,8 +13,10 @@ import psutil
 import pytest
 
 from browser_service.host.sessions.executables import installed_browser
-from tests.support.listening import become
+from tests.support.json import AnyJson
+from tests.support.listening import PATIENCE_S, become
 from tests.support.screen import screen
+from tests.support.service import Agent
 
 
 class Persons:
@@ -63,13 +66,23 @@ class Persons:
     async def tabs(self) -> list[str]:
         """Return the URLs of its tabs, as the browser itself lists them."""
         async with httpx.AsyncClient(trust_env=False) as http:
-            targets = (await http.get(f"{self.url}/json/list")).json()
+            targets = await self._targets(http)
         return sorted(target["url"] for target in targets if target["type"] == "page")
 
     async def open(self, url: str) -> None:
-        """Open a URL in a new tab, as a person would."""
+        """Open a URL in a new tab, as a person would, and wait until the tab has an address."""
         async with httpx.AsyncClient(trust_env=False) as http:
-            (await http.put(f"{self.url}/json/new?{url}")).raise_for_status()
+            opened = (await http.put(f"{self.url}/json/new?{url}")).raise_for_status().json()["id"]
+            async with asyncio.timeout(PATIENCE_S):
+                while not await self._url(http, opened):
+                    pass  # asking takes a moment each time
+
+    async def _url(self, http: httpx.AsyncClient, target_id: str) -> str:
+        return next(target["url"] for target in await self._targets(http) if target["id"] == target_id)
+
+    async def _targets(self, http: httpx.AsyncClient) -> list[dict[str, str]]:
+        listed: list[dict[str, str]] = (await http.get(f"{self.url}/json/list")).json()
+        return listed
 
     def end(self) -> None:
         children = psutil.Process(self.process.pid).children(recursive=True) if self.runs else []
@@ -78,6 +91,23 @@ class Persons:
         for child in children:
             with contextlib.suppress(psutil.NoSuchProcess):
                 child.kill()
+
+
+async def list_until(agent: Agent, holds: Callable[[dict[str, AnyJson]], bool]) -> dict[str, AnyJson]:
+    """Return the list of pages once it holds: some tabs of a browser come a moment after it is attached to."""
+    async with asyncio.timeout(PATIENCE_S):
+        while not holds(listed := await agent.call("list_pages", all=True)):
+            pass  # asking takes a moment each time
+    return listed
+
+
+async def their_page(agent: Agent, url: str) -> str:
+    """Return what agents call the person's tab that shows an address."""
+
+    def at(listed: dict[str, AnyJson]) -> list[str]:
+        return [page["pageId"] for page in listed["people"] if page["url"] == url]
+
+    return at(await list_until(agent, lambda listed: bool(at(listed))))[0]
 
 
 @pytest.fixture

@@ -53,6 +53,12 @@ async def test_a_long_call_is_waited_for_to_its_end(standin: StandIn, browser: A
     assert bodies(standin) == [{"action": "get_call", "callId": call_id}] * 2
 
 
+async def test_what_became_of_a_call_is_asked_once(standin: StandIn, browser: AsyncBrowser) -> None:
+    standin.answer = in_turn(success({"callId": "x", "state": "running", "stillRunning": True}))
+    await browser.get_call("x", wait=0)
+    assert bodies(standin) == [{"action": "get_call", "callId": "x", "wait": 0}]
+
+
 async def test_a_person_is_waited_for_unless_a_time_is_given(standin: StandIn, browser: AsyncBrowser) -> None:
     pending, done = (success({"requestId": "ask-1", "state": state}) for state in ("pending", "done"))
     standin.answer = in_turn(pending, pending, done, pending)

@@ -53,6 +53,7 @@ async def owner_posts(service: RunningService, path: str, body: dict[str, object
         ({"noPrinting": True}, "--noPrinting:"),
         ({"pool": "Rack 1"}, "POOL: a pool's name has up to 31 small letters"),
         ({"pool": "rack", "readOnly": True}, "POOL: hosts and the extension call nothing"),
+        ({"pool": "rack", "extension": True}, "POOL: a token is of hosts or of the extension"),
     ],
     ids=str,
 )

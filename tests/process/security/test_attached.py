@@ -1,29 +1,18 @@
 """Tests that in a browser that is attached to agents neither go, nor paste, nor close what they may not."""
 
-import asyncio
 from pathlib import Path
 
 import pytest
 
 from browser_service.host.tabs import tab
-from tests.support.listening import PATIENCE_S, become
-from tests.support.persons import Persons
-from tests.support.service import Agent
+from tests.support.listening import become
+from tests.support.persons import Persons, their_page
 from tests.support.sharing import StartService
 from tests.support.site import Answer, Site
 
 pytestmark = pytest.mark.anyio
 
 FORM = "<input id=a><button>b</button>"
-
-
-async def their_page(agent: Agent, url: str) -> str:
-    """Return what agents call the person's tab that shows an address."""
-    async with asyncio.timeout(PATIENCE_S):
-        while True:  # a tab that was just opened comes a moment later
-            for page in (await agent.call("list_pages"))["people"]:
-                if page["url"] == url:
-                    return str(page["pageId"])
 
 
 async def test_no_page_reaches_the_port_by_which_the_browser_is_driven(

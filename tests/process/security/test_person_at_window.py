@@ -11,7 +11,7 @@ from browser_service.host.stages import person
 from browser_service.host.tabs import presses
 from tests.support.json import AnyJson
 from tests.support.listening import become
-from tests.support.persons import Persons
+from tests.support.persons import Persons, their_page
 from tests.support.service import Agent
 from tests.support.sharing import StartService
 from tests.support.site import Site
@@ -55,8 +55,7 @@ async def test_what_a_person_types_while_an_agent_acts_is_told_and_the_next_act_
     async with service.agent() as agent:
         await agent.call("goto", pageId="mine", url=site.page("/mine", "mine"))
         await agent.call("close_page", pageId="mine")
-        people = (await agent.call("list_pages"))["people"]
-        theirs = next(page["pageId"] for page in people if page["url"] == site.url("/"))
+        theirs = await their_page(agent, site.url("/"))
         for action in ({"action": "click"}, {"action": "double_click"}, {"action": "press", "key": "Shift+A"}):
             told = await notices(agent, pageId=theirs, selector="#a", **action)
             assert "A person" not in str(told), "an agent's own presses are no person's"

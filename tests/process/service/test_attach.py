@@ -10,9 +10,8 @@ import pytest
 
 from browser_service.cli.browser_check import check_browser
 from browser_service.settings import Settings
-from tests.support.json import AnyJson
 from tests.support.listening import become
-from tests.support.persons import Persons
+from tests.support.persons import Persons, their_page
 from tests.support.service import Agent, running_service, settings_for
 from tests.support.sharing import StartService
 from tests.support.site import Answer, Received, Site
@@ -38,10 +37,6 @@ def listens(port: int) -> bool:
         return asking.connect_ex(("127.0.0.1", port)) == 0
 
 
-async def people(agent: Agent) -> list[dict[str, AnyJson]]:
-    return list((await agent.call("list_pages"))["people"])
-
-
 async def who(agent: Agent, page_id: str) -> str:
     found = await agent.call("evaluate_script", pageId=page_id, expression="document.querySelector('h1').innerText")
     return str(found["value"])
@@ -56,7 +51,7 @@ async def test_agents_work_in_the_persons_login_in_their_own_pages_besides_the_p
         await agent.call("goto", pageId="mine", url=bank.url("/"))
         await other.call("goto", pageId="yours", url=bank.url("/"))
         assert (await who(agent, "mine"), await who(other, "yours")) == ("signed in", "signed in")
-        assert bank.url("/login") in [page["url"] for page in await people(agent)]
+        assert await their_page(agent, bank.url("/login"))
         assert (await agent.error("click", pageId="yours", selector="button"))["code"] == "PAGE_OWNED"
 
 
@@ -122,10 +117,9 @@ async def test_a_persons_tab_can_be_used_by_an_agent_but_not_where_the_policy_en
     service = await start(attached_tabs="shared", cdp_url=persons.url, url_whitelist=("127.0.0.1",))
     async with service.agent() as agent:
         await agent.call("goto", pageId="mine", url=bank.url("/"))
-        pages = {page["url"]: page["pageId"] for page in await people(agent)}
-        assert await who(agent, pages[bank.url("/")]) == "a stranger"
+        assert await who(agent, await their_page(agent, bank.url("/"))) == "a stranger"
         elsewhere = bank.url("/", host="localhost")
-        refused = await agent.error("snapshot", pageId=pages[elsewhere])
+        refused = await agent.error("snapshot", pageId=await their_page(agent, elsewhere))
         assert refused["code"] == "FORBIDDEN"
         visits = bank.counts["/"]
         await persons.open(elsewhere + "?again")

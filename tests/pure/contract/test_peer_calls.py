@@ -1,12 +1,15 @@
 """Tests that calls in the form of other browser servers become calls of ours, each of their tools once."""
 
+import contextlib
+
 import pytest
 
 from shared.catalogue import NAMES, parse, unwrap
-from shared.errors import ValidationFailed
+from shared.errors import BrowseError, ValidationFailed
 from shared.help_text import action_help
 from shared.model import Json
 from shared.peer_calls import CONVERTED, body_of
+from tests.support.odd import OTHERS
 
 # fmt: off
 CALLS: list[tuple[str, Json, Json]] = [
@@ -153,3 +156,14 @@ def test_what_has_no_counterpart_is_refused_by_its_field(tool: str, arguments: J
 def test_a_call_of_ours_by_the_same_name_stays_as_it_is(tool: str) -> None:
     body = body_of(tool, {"selector": "#a", "text": "x"} if tool == "browser_type" else {"selector": "#a"})
     assert unwrap(body) == body
+
+
+@pytest.mark.parametrize("tool", [*CONVERTED, "click", "handle_dialog", "fill_form", "browser_type", "browser_click"])
+def test_odd_values_are_understood_or_refused(tool: str) -> None:
+    names = {name for each, given, _ in CALLS if each == tool for name in given} | {"do", "fields", "args"}
+    for value in OTHERS:
+        for name in names:
+            with contextlib.suppress(BrowseError):
+                parse({"action": tool, "ref": "e1", name: value})
+        with contextlib.suppress(BrowseError):
+            parse({"action": tool, "fields": [{"ref": "e1", "type": value, "value": value}]})
