@@ -1753,7 +1753,7 @@ class BrowserActions(Calling):
 
         session_id: The session; leave out for the shared login. Default: default.
         affect_others: Do it even if it affects pages that others hold. Default: False.
-        domain: Only of this domain, such as example.com.
+        domain: Only of this domain and those below it.
         name: Only with this name.
         path: Only with this path.
         """
@@ -3537,7 +3537,7 @@ class AsyncBrowserActions(AsyncCalling):
 
         session_id: The session; leave out for the shared login. Default: default.
         affect_others: Do it even if it affects pages that others hold. Default: False.
-        domain: Only of this domain, such as example.com.
+        domain: Only of this domain and those below it.
         name: Only with this name.
         path: Only with this path.
         """

@@ -305,7 +305,7 @@ class ClearCookies(SessionAct):
     cookie_use = Cookies.TOUCHES
     loggable_arguments = frozenset({"domain", "name", "path"})
 
-    domain: str | None = Field(default=None, min_length=1, description="Only of this domain, such as example.com.")
+    domain: str | None = Field(default=None, min_length=1, description="Only of this domain and those below it.")
     cookie: str | None = Field(default=None, alias="name", min_length=1, description="Only with this name.")
     path: str | None = Field(default=None, min_length=1, description="Only with this path.")
 

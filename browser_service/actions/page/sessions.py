@@ -1,6 +1,7 @@
 """Changes who may use a session, brings logins in, and changes what concerns all of its pages."""
 
 import json
+import re
 from typing import Final
 
 from playwright.async_api import Cookie
@@ -41,20 +42,21 @@ async def get_cookies(session: BrowserSession, action: sessions.GetCookies) -> J
     context = await session.context()
     criteria = {"name": action.cookie, "path": action.path}
     left_out = {"value"} if session.call.hides_cookies else set()
-    within = _is_host if session.entry.keeps_tabs_private else sessions.is_below
+    of_domain = _hosts_of(session, action.domain or "")
     matches = [
         {key: value for key, value in cookie.items() if key not in left_out}
         for cookie in (await context.cookies(action.urls) if action.urls else await context.cookies())
         if all(value is None or cookie.get(key) == value for key, value in criteria.items())
-        and (action.domain is None or within(cookie.get("domain", ""), action.domain))
+        and (action.domain is None or of_domain.search(cookie.get("domain", "")))
     ]
     cookies_field = await session.files.shown_data("cookies", matches, action.budget)  # type: ignore[arg-type] # Playwright's cookies are JSON
     return {**cookies_field, "count": len(matches), **hidden_note(session.call)}
 
 
-def _is_host(host: str, domain: str) -> bool:
-    """Say if a cookie is of this very host. In a person's own browser those below it may be other sites': co.uk."""
-    return host.lower().lstrip(".") == domain.lower().lstrip(".")
+def _hosts_of(session: BrowserSession, domain: str) -> re.Pattern[str]:
+    """Match a domain's cookies by their host. In a person's own browser hosts below it may be other sites': co.uk."""
+    below = "" if session.entry.keeps_tabs_private else r"(.*\.)?"
+    return re.compile(rf"^\.?{below}{re.escape(domain.lstrip('.'))}$", re.IGNORECASE)
 
 
 async def grant_permissions(session: BrowserSession, action: sessions.GrantPermissions) -> Json:
@@ -97,7 +99,8 @@ async def set_cookies(session: BrowserSession, action: sessions.SetCookies) -> J
 async def clear_cookies(session: BrowserSession, action: sessions.ClearCookies) -> Json:
     context = await session.context()
     before = await context.cookies()
-    criteria = {"name": action.cookie, "domain": action.domain, "path": action.path}
+    domain = _hosts_of(session, action.domain) if action.domain else None
+    criteria = {"name": action.cookie, "domain": domain, "path": action.path}
     await context.clear_cookies(**{name: value for name, value in criteria.items() if value is not None})
     session.entry.logins.save_soon()
     after = await context.cookies()

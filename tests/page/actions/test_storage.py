@@ -149,6 +149,16 @@ async def test_cookies_that_cannot_be_set_are_refused(agent: Agent, cookie: dict
     assert (await agent.call("get_cookies", sessionId="own"))["count"] == 0
 
 
+async def test_cookies_of_a_domain_are_cleared_with_those_below_it_and_no_others(agent: Agent) -> None:
+    await agent.call("create_session", sessionId="own")
+    hosts = ("shop.example", ".shop.example", "a.shop.example", "bookshop.example", "shopXexample")
+    cookies = [{"name": f"c{n}", "value": "x", "domain": host} for n, host in enumerate(hosts)]
+    await agent.call("set_cookies", sessionId="own", cookies=cookies)
+    cleared = await agent.call("clear_cookies", sessionId="own", domain="shop.example")
+    left = (await agent.call("get_cookies", sessionId="own"))["cookies"]
+    assert (cleared["cleared"], {cookie["name"] for cookie in left}) == (3, {"c3", "c4"})
+
+
 async def test_cookies_of_a_domain_that_others_are_at_are_refused_and_their_values_recorded_nowhere(
     agent: Agent, other: Agent, site: Site
 ) -> None:
