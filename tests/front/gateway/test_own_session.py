@@ -34,6 +34,7 @@ async def client(standin: StandIn, data_dir: Path) -> AsyncIterator[Client]:
     standin.answer = answer
     settings = Settings(url=standin.url, data_dir=data_dir, autostart=False, client_id="tester", session="new")
     connection = connection_to(settings)
+    connection.chats.own.appear()
     async with Client(connection.server()) as connected:
         yield connected
     connection.chats.leave()

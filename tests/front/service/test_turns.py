@@ -65,7 +65,7 @@ async def test_waiting_calls_are_told_their_position_and_who_is_ahead(
     await agent.call("goto", pageId="p", url=site.page("/", LINK))
     async with watching(service, agent.client_id) as progress:
         calls = [sent(agent, "one", "goto", pageId="p", url=site.url("/held"))]
-        await progress.until(lambda p: [m.state for m in p.of("one")] == [CallState.RUNNING])
+        await running(service, "p")
         for name in ("two", "three", "four"):
             calls.append(sent(agent, name, "evaluate_script", pageId="p", expression="1"))
             await progress.until(lambda p, name=name: p.of(name) != [])  # type: ignore[misc] # name of this round
@@ -87,7 +87,7 @@ async def test_calls_behind_a_cancelled_one_learn_that_they_moved_up(
     await agent.call("goto", pageId="p", url=site.page("/", LINK))
     async with watching(service, agent.client_id) as progress:
         calls = [sent(agent, "one", "goto", pageId="p", url=site.url("/held"))]
-        await progress.until(lambda p: p.of("one") != [])
+        await running(service, "p")
         for name in ("two", "three"):
             calls.append(sent(agent, name, "evaluate_script", pageId="p", expression="1"))
             await progress.until(lambda p, name=name: p.of(name) != [])  # type: ignore[misc] # name of this round
@@ -105,7 +105,7 @@ async def test_a_waiting_call_is_never_reported_as_running(
     await agent.call("goto", pageId="p", url=site.page("/", LINK))
     async with watching(service, agent.client_id) as progress:
         calls = [sent(agent, "one", "goto", pageId="p", url=site.url("/held"))]
-        await progress.until(lambda p: p.of("one") != [])
+        await running(service, "p")
         calls.append(sent(agent, "two", "evaluate_script", pageId="p", expression="1"))
         await progress.until(lambda p: any(m.elapsed_ms for m in p.all_of("two")))
         assert {m.state for m in progress.all_of("two")} == {CallState.QUEUED}
@@ -182,7 +182,7 @@ async def test_the_queue_is_shown_over_a_real_event_stream(tmp_path: Path, site:
         await agent.call("goto", pageId="p", url=site.page("/", LINK))
         async with present(service, agent) as progress:
             calls = [sent(agent, "one", "goto", pageId="p", url=site.url("/held"))]
-            await progress.until(lambda p: p.of("one") != [])
+            await running(service, "p")
             calls.append(sent(agent, "two", "evaluate_script", pageId="p", expression="1"))
             await progress.until(lambda p: p.of("two") != [])
             hold.set()

@@ -6,6 +6,7 @@ from urllib.parse import parse_qs
 
 import pytest
 
+from browser_service.flows import running
 from shared import wire
 from tests.support.json import AnyJson
 from tests.support.service import Agent, RunningService
@@ -25,6 +26,13 @@ CHANGED = "<h1>Tea for you</h1><p>On 3. Mai</p>" + "".join(
 )
 ORDER = """<form method=post action=/orders><label>Name <input name=who></label><label>To <select name=to>
 <option value=home>Home</option><option value=work>Work</option></select></label><button>Order</button></form>"""
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a run wait less for what does not come."""
+    monkeypatch.setattr(running, "_FIRST_MS", 2_000)
+    monkeypatch.setattr(running, "_SHOWS_MS", 2_000)
 
 
 @pytest.fixture
@@ -83,6 +91,7 @@ async def test_what_was_done_once_is_done_again_with_other_values(agent: Agent, 
     assert f"flow {name}, step 5" in [each.get("via") for each in records]
 
 
+@pytest.mark.usefixtures("impatient")
 async def test_a_changed_site_gets_the_same_acts_or_none(agent: Agent, shop: Site) -> None:
     name = await taught(agent, shop)
     shop.page("/teas", CHANGED)
@@ -107,6 +116,7 @@ async def test_a_flow_stops_where_the_effect_is_another(agent: Agent, shop: Site
     assert orders(shop)[2:] == ["tea=matcha"]
 
 
+@pytest.mark.usefixtures("impatient")
 async def test_what_is_said_to_be_done_is_what_was_done(agent: Agent, shop: Site) -> None:
     name = await taught(agent, shop)
     shop.routes["/cart"] = Answer("<h1>Sold out</h1>", status=409)
@@ -215,6 +225,7 @@ async def test_a_long_form_is_saved_whole(agent: Agent, site: Site) -> None:
     assert len((await agent.call("save_flow", name=name, pageId=page_id))["parameters"]) == len(letters)
 
 
+@pytest.mark.usefixtures("impatient")
 async def test_one_selector_mends_no_step_with_several_elements(agent: Agent, shop: Site) -> None:
     name = next(NAMES)
     page_id = (await agent.reply("open_page", url=shop.url("/order"))).json()["page"]["pageId"]

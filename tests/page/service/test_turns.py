@@ -35,7 +35,7 @@ async def test_a_wait_neither_takes_a_turn_nor_waits_for_one(
         assert (await pausing).json()["error"]["code"] == "CANCELLED"
 
         held = sent(agent, "h", "goto", pageId="p", url=site.url("/held"))
-        await progress.until(lambda p: p.of("h") != [])
+        await running(service, "p")
         assert await agent.call("wait", pageId="p", duration=1) == {
             "observed": "waited 1 ms"
         }  # has no turn to wait for
