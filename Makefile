@@ -37,7 +37,7 @@ long: setup ## Run those that take longest: kills, floods, all combinations
 # Of the folders tests/pure, tests/front and tests/page, but for the attacks of pages, which take the longest.
 quick: export TESTS_BROWSER ?= shell
 quick: setup ## Run the tests that start nothing of their own, in two to three minutes
-	@$(PYTHON_IN_VENV) -m pytest -n 3 --dist worksteal -m "not process and not long" --ignore tests/page/security
+	@$(PYTHON_IN_VENV) -m pytest -n 3 --dist worksteal -m "not long" --ignore tests/process --ignore tests/page/security
 
 # As root, where debootstrap is installed.
 bare: setup ## Run demo, all tests and the Dockerfile's steps on a bare Debian; before each release

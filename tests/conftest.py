@@ -13,6 +13,7 @@ from contextlib import AbstractAsyncContextManager, nullcontext
 from pathlib import Path
 
 import pytest
+import structlog
 from hypothesis import settings
 from playwright.async_api import expect
 
@@ -28,6 +29,9 @@ from tests.support.site import Site
 settings.register_profile("ours", deadline=None, derandomize=bool(os.environ.get("CI")))
 settings.load_profile("ours")
 expect.set_options(timeout=PATIENCE_S * 1_000)  # for the same reason: five seconds are few there
+# A traceback with the values of all variables takes the processor two seconds to draw.
+drawn = structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
+structlog.configure(processors=[*structlog.get_config()["processors"][:-1], drawn])
 
 
 # No test reads the developer's own file of settings, nor does a process that inherits this.
@@ -46,6 +50,13 @@ IS_REMOTE = os.environ.get("BROWSE_TESTS_HOST") == "remote"
 
 def pytest_configure(config: pytest.Config) -> None:
     record_if_asked(config)
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Where the slowest tests alone are asked for, import none of the files that have none."""
+    if config.getoption("markexpr") != "long" or collection_path.suffix != ".py":
+        return None
+    return "pytest.mark.long" not in collection_path.read_text(encoding="utf-8") or None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
