@@ -99,6 +99,9 @@ export const VERBS = {
   wait_for_url: "waits for the address",
 };
 
+/** Acts that press or hover over a point. */
+export const POINTED = ["click", "hover", "check", "uncheck", "drag_and_drop"];
+
 const MOST_RECORDED = 10; // of several fields, the record has no more
 
 /** Returns what an act does, in the third person. An act without a verb of its own goes by its name. */

@@ -1,14 +1,11 @@
 """Makes one HTML file of past acts: `replay`."""
 
-import contextlib
-import os
-import secrets
 from pathlib import Path
 from typing import Annotated, Final, cast
 
 import typer
 
-from browser_service.cli import activity, flags, output
+from browser_service.cli import activity, files, flags, output
 from browser_service.cli.client import Client, given
 from browser_service.cli.options import new_app
 from browser_service.observability.replay import Act, Replay
@@ -74,14 +71,9 @@ def _pictures(service: Client, records: list[ActivityRecord]) -> dict[str, ActPi
 
 def _write(path: Path, text: str) -> None:
     """Write the file for this account only. An existing file stays until the new one is complete."""
-    part = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
     try:
-        with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
-            file.write(text)
-        part.replace(path)
+        files.write(path, text.encode(), 0o600)
     except OSError as error:
-        with contextlib.suppress(OSError):
-            part.unlink()
         raise ValidationFailed(
             f"{path} cannot be written: {error.strerror}.", hint="Name another file: -o replay.html"
         ) from error

@@ -7,7 +7,6 @@
   const SPEEDS = [1, 2, 4, 0.5];
   const PLAY = "M6 3.5v13l11-6.5z";
   const PAUSE = "M5 4h3.5v12H5zM11.5 4H15v12h-3.5z";
-  const POINTED = ["click", "double_click", "hover", "tap", "check", "uncheck", "right_click"];
   let places = acts.map((_, place) => place); // of the acts that are chosen
   let at = 0, side = "after", timer = 0, speed = 1;
 

@@ -7,6 +7,7 @@ import { DayView } from "/wall/static/day.js";
 import { el } from "/wall/static/dom.js";
 import { farewell, gate, waiting } from "/wall/static/gate.js";
 import { card } from "/wall/static/grid.js";
+import { Picture } from "/wall/static/picture.js";
 import { Point } from "/wall/static/point.js";
 import { question } from "/wall/static/question.js";
 import { written } from "/wall/static/threads.js";
@@ -103,7 +104,7 @@ const thread = () => el("ol", { className: "lines thread", style: { "--owner": "
 
 function pointing() {
   const found = { box: TARGET, role: "button", name: "Add to cart", ref: "e12" };
-  const made = new Point("kettles", { head: head() }, { point: async () => found }, () => {}, () => {});
+  const made = new Point("kettles", Object.assign(new Picture("kettles"), { head: head() }), { point: async () => found }, () => {}, () => {});
   made.begin();
   made.element.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter" }));
   return [made.panel, el("figure", { className: "picture" }, el("div", { className: "paper" }, made.element))];
@@ -156,8 +157,11 @@ const PARTS = {
   "Doors": () => [gate("This link was used already; each works once."), waiting("The wall is coming …"), farewell("Thank you.")],
 };
 
+const parts = el("main", { id: "parts" }, el("h1", {}, "The wall’s parts"));
+document.head.append(el("link", { rel: "stylesheet", href: "/wall/design/design.css" }));
+document.getElementById("app").append(parts);
 const blob = await picture();
 for (const [name, make] of Object.entries(PARTS)) {
   const both = ["light", "dark"].map((scheme) => el("div", { className: scheme }, ...make(blob)));
-  document.getElementById("parts").append(el("section", {}, el("h2", {}, name), el("div", { className: "both" }, both)));
+  parts.append(el("section", {}, el("h2", {}, name), el("div", { className: "both" }, both)));
 }

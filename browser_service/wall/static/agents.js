@@ -1,6 +1,6 @@
 // Lists the agents: what each does now, what it did last, and how a person pauses it, stops it, lets it go on or writes to it.
 
-import { arrange, el, paint, say, write } from "./dom.js";
+import { arrange, el, keepFocus, paint, say, write } from "./dom.js";
 import { clock, since, verb } from "./words.js";
 
 const AGAIN_MS = 5000; // for "12 s ago"
@@ -31,17 +31,18 @@ export class Agents {
     this.element.hidden = !agents.length && !halt;
     write(this.#count, String(agents.length));
     const mayAct = !viewer.readOnly;
-    this.#buttons.stop.hidden = this.#buttons.write.hidden = !mayAct || !agents.length;
-    this.#buttons.stop.hidden ||= Boolean(halt);
-    this.#buttons.on.hidden = !mayAct;
-    this.#halted.hidden = !halt;
+    keepFocus(this.#buttons, () => {
+      this.#buttons.write.hidden = !mayAct || !agents.length;
+      this.#buttons.stop.hidden = this.#buttons.write.hidden || Boolean(halt);
+      this.#buttons.on.hidden = !mayAct || !halt;
+      this.#halted.hidden = !halt;
+    });
     if (halt) write(this.#told, `All agents are ${words(halt)}, and those who come.${this.#cancelled}`);
     const known = new Map();
     for (const agent of agents) known.set(agent.id, this.#rows.get(agent.id) ?? new Row(this, agent.id));
     this.#rows = known;
     for (const agent of agents) known.get(agent.id).update(agent, mayAct, Boolean(halt));
     arrange(this.#list, [...known.values()].map((row) => row.element));
-    keepFocus(this.#buttons);
     this.threads.update();
   }
 
@@ -84,13 +85,14 @@ class Row {
     this.#say(agent, allHalted);
     write(this.#pages, pages === 1 ? "1 page" : `${pages} pages`);
     const { pause, stop, on, write: writes } = this.#buttons;
-    pause.hidden = !mayAct || Boolean(halt);
-    stop.hidden = !mayAct || halt?.how === "stop";
-    on.hidden = !mayAct || !halt;
+    keepFocus(this.#buttons, () => {
+      pause.hidden = !mayAct || Boolean(halt);
+      stop.hidden = !mayAct || halt?.how === "stop";
+      on.hidden = !mayAct || !halt;
+      writes.hidden = !mayAct;
+    });
     on.classList.toggle("first", !allHalted);
-    writes.hidden = !mayAct;
     for (const [name, text] of [["pause", "Pause"], ["stop", "Stop"], ["on", "Go on"], ["write", "Write to"]]) this.#buttons[name].setAttribute("aria-label", `${text} ${label}`);
-    keepFocus(this.#buttons);
     const fresh = this.threads.fresh(agent.id);
     this.#news.hidden = !fresh;
     this.#news.dataset.count = fresh;
@@ -111,12 +113,6 @@ class Row {
     this.#does.classList.toggle("is-halted", Boolean(halt) && !allHalted);
     this.#does.replaceChildren(text, ...(at && !halt ? [" · ", el("a", { href: `#/page/${encodeURIComponent(at)}` }, at)] : []));
   }
-}
-
-/** Moves the focus from a button that is gone to one that is there. */
-function keepFocus(buttons) {
-  const all = Object.values(buttons);
-  if (document.activeElement?.hidden && all.includes(document.activeElement)) all.find((each) => !each.hidden)?.focus();
 }
 
 /** Says in a sentence what was cancelled: "wait_for_url on shop" is what the command line says. */

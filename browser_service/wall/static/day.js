@@ -44,11 +44,13 @@ export class DayView {
     if (text === this.#shown) return;
     this.#shown = text;
     const { chats, pages, requests, downloads } = found;
+    const focused = this.#lists.contains(document.activeElement) && named(document.activeElement);
     this.#lists.replaceChildren(
       list("Chats", chats.map((each) => this.#chat(each)), "Nobody did anything."),
       list("Asked of people", requests.map(asked), "Nothing was asked."),
       list("Downloads", downloads.map((each) => this.#download(each)), "Nothing was downloaded."),
       list("Pages", pages.map((each) => this.#page(each)), "No page was worked on."));
+    if (focused) [...this.#lists.querySelectorAll("a, button")].find((each) => named(each) === focused)?.focus({ preventScroll: true });
   }
 
   #replay(what, of, name) {
@@ -88,6 +90,7 @@ const row = (colour, name, facts, words, ...buttons) => el("li", { className: "t
   el("span", { className: "names" }, el("span", { className: colour ? "owner cut" : "cut", dir: "auto" }, name), words && el("span", { className: "words" }, words), el("span", { className: "quiet small" }, facts)),
   buttons.length > 0 && el("span", { className: "ways" }, buttons));
 
+const named = (element) => element.ariaLabel ?? element.textContent;
 const many = (count, word) => `${count} ${word}${count === 1 ? "" : "s"}`;
 const span = (from, until) => (clock(from) === clock(until) ? clock(from) : `${clock(from)} to ${clock(until)}`);
 const weight = (bytes) => (bytes < 1e6 ? `${Math.max(1, Math.round(bytes / 1e3))} KB` : `${(bytes / 1e6).toFixed(1)} MB`);

@@ -42,6 +42,13 @@ export function arrange(parent, children) {
   while (parent.children.length > children.length) parent.lastElementChild.remove();
 }
 
+/** Changes which buttons are there, and moves the focus from one that is gone to one that is there. */
+export function keepFocus(buttons, change) {
+  const [all, focused] = [Object.values(buttons), document.activeElement]; // which is none once it is hidden
+  change();
+  if (focused?.hidden && all.includes(focused)) all.find((each) => !each.hidden)?.focus();
+}
+
 /** Tells a screen reader. */
 export function say(text) {
   write(document.getElementById("said"), text);

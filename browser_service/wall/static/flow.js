@@ -18,7 +18,7 @@ export function askForFlow(dialog, acts, save) {
     dialog.close();
     save(name.value, acts[first.select.value].time, acts[last.select.value].time);
   };
-  dialog.replaceChildren(el("h2", {}, "Save as a flow"),
+  dialog.replaceChildren(el("h2", { id: "question" }, "Save as a flow"),
     el("form", { onsubmit: done }, el("label", {}, "Name", name), first.field, last.field,
       el("p", { className: "quiet small" }, "What was typed becomes parameters. It runs again without a model."),
       el("div", { className: "choices" }, el("button", { type: "button", onclick: () => dialog.close() }, "Cancel"), el("button", { className: "first" }, "Save"))));

@@ -83,6 +83,7 @@ export class Grid {
 
   #tick() {
     for (const id of this.#visible) this.#tiles.get(id)?.tick();
+    for (const each of this.#requests.querySelectorAll("[data-at]")) write(each, since(each.dataset.at));
   }
 
   /** Moves the focus from tile to tile, as they are seen. */
@@ -147,7 +148,7 @@ export function card(request) {
       el("p", { className: "who" }, el("span", { className: "owner" }, request.askedBy), ` ${(request.mayAnswer ? KINDS : ASKS_ANYBODY)[request.kind]}`,
         request.origin && [" at ", el("b", {}, request.origin)]),
       request.message && el("p", { className: "message" }, request.message),
-      el("p", { className: "quiet small" }, `${request.pageId} · ${since(request.askedAt)}`,
+      el("p", { className: "quiet small" }, `${request.pageId} · `, el("span", { "data-at": request.askedAt }, since(request.askedAt)),
         request.joinedBy.length ? ` · with ${request.joinedBy.join(", ")}` : "")),
     el("div", { className: "choices" },
       el("a", { className: `button ${request.mayAnswer ? "first" : ""}`, href: `#/page/${encodeURIComponent(request.pageId)}` }, request.mayAnswer ? "Answer" : "Look")));

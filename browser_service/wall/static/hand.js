@@ -33,7 +33,7 @@ export class Hand {
       oncompositionend: (event) => this.#composed(event), onpaste: (event) => this.#paste(event),
       oncontextmenu: (event) => event.preventDefault(),
     });
-    takeDrops(this.element, (event) => this.#at(event), give, tell);
+    takeDrops(this.element, (event) => this.picture.at(event), give, tell);
     this.element.addEventListener("wheel", (event) => this.#wheel(event), { passive: false });
   }
 
@@ -63,13 +63,6 @@ export class Hand {
     this.element.focus({ preventScroll: true });
   }
 
-  #at({ clientX, clientY }) {
-    const { left, top, width, height } = this.element.getBoundingClientRect();
-    const head = this.picture.head;
-    const within = (value, most) => Math.round(Math.min(Math.max(value, 0), most) * 10) / 10;
-    return { x: within(((clientX - left) / width) * head.width, head.width), y: within(((clientY - top) / height) * head.height, head.height) };
-  }
-
   /** Notes a stroke. Of several moves in a row the last counts, and turns of the wheel add up. */
   #make(stroke) {
     const last = this.#made.at(-1);
@@ -88,7 +81,7 @@ export class Hand {
   }
 
   #press(event, how) {
-    const { x, y } = this.#at(event);
+    const { x, y } = this.picture.at(event);
     const isAgain = event.timeStamp - this.#last.at < TWICE_MS && Math.hypot(event.clientX - this.#last.x, event.clientY - this.#last.y) < TAP_PX;
     if (how === "down") this.#last = { at: event.timeStamp, x: event.clientX, y: event.clientY, count: isAgain ? Math.min(this.#last.count + 1, 3) : 1 };
     this.#make({ do: how, x, y, button: BUTTONS[event.button] ?? "left", clicks: this.#last.count || 1 });
@@ -99,7 +92,7 @@ export class Hand {
     event.preventDefault();
     this.element.focus({ preventScroll: true });
     if (event.pointerType === "touch") {
-      this.#touch = { id: event.pointerId, x: event.clientX, y: event.clientY, began: this.#at(event), moved: false };
+      this.#touch = { id: event.pointerId, x: event.clientX, y: event.clientY, began: this.picture.at(event), moved: false };
       return;
     }
     this.element.setPointerCapture(event.pointerId);
@@ -109,7 +102,7 @@ export class Hand {
   #move(event) {
     if (!this.picture.head?.width) return;
     const touch = this.#touch;
-    if (event.pointerType !== "touch") return this.#make({ do: "move", ...this.#at(event) });
+    if (event.pointerType !== "touch") return this.#make({ do: "move", ...this.picture.at(event) });
     if (touch?.id !== event.pointerId) return;
     touch.moved ||= Math.hypot(event.clientX - touch.x, event.clientY - touch.y) > TAP_PX;
     if (!touch.moved) return;
@@ -122,7 +115,7 @@ export class Hand {
     if (!this.picture.head?.width) return;
     if (event.pointerType !== "touch") return this.#press(event, "up");
     if (this.#touch?.id === event.pointerId && !this.#touch.moved) {
-      this.#make({ do: "move", ...this.#at(event) });
+      this.#make({ do: "move", ...this.picture.at(event) });
       this.#press(event, "down");
       this.#press(event, "up");
     }
@@ -133,7 +126,7 @@ export class Hand {
     if (!this.picture.head?.width || event.ctrlKey) return; // to zoom the wall itself
     event.preventDefault();
     const unit = [1, 40, 800][event.deltaMode];
-    this.#make({ do: "wheel", ...this.#at(event), dx: event.deltaX * unit, dy: event.deltaY * unit });
+    this.#make({ do: "wheel", ...this.picture.at(event), dx: event.deltaX * unit, dy: event.deltaY * unit });
   }
 
   #key(event) {

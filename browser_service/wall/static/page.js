@@ -2,7 +2,7 @@
 
 import { Address } from "./address.js";
 import { Asks } from "./asks.js";
-import { el, paint, say, write } from "./dom.js";
+import { el, keepFocus, paint, say, write } from "./dom.js";
 import { Hand } from "./hand.js";
 import { Panel } from "./panel.js";
 import { Picture } from "./picture.js";
@@ -76,12 +76,12 @@ export class PageView {
     const { stop, take, give, release, point, write: writes } = this.#buttons;
     const mayAct = !this.model.viewer.readOnly;
     for (const button of Object.values(this.#buttons)) button.disabled = !mayAct;
-    const focused = document.activeElement;
-    stop.hidden = kind === "stopped";
-    take.hidden = kind === "taken";
+    keepFocus(this.#buttons, () => {
+      stop.hidden = kind === "stopped";
+      take.hidden = kind === "taken";
+      release.hidden = !inHand;
+    });
     take.classList.toggle("first", !kind);
-    release.hidden = !inHand;
-    if (focused?.hidden && Object.values(this.#buttons).includes(focused)) this.#leaveHand();
     give.disabled ||= !this.#others().length;
     point.disabled ||= !page.owner || this.#isInHand() || page.locked;
     if (point.disabled) this.point.end();
@@ -159,6 +159,8 @@ export class PageView {
     this.#reach();
     this.asks.update(head, page, !this.model.viewer.readOnly, this.#isInHand());
     const waiting = head.waiting ?? [];
+    if (this.#line.dataset.text === waiting.join()) return;
+    this.#line.dataset.text = waiting.join();
     this.#line.hidden = !waiting.length;
     this.#line.replaceChildren(...waiting.map((text) => el("li", {}, text)));
   }
@@ -223,7 +225,7 @@ export class PageView {
   }
 
   #dialog() {
-    this.question = el("dialog", { className: "question" });
+    this.question = el("dialog", { className: "question", "aria-labelledby": "question" });
     document.body.append(this.question);
   }
 
@@ -234,7 +236,7 @@ export class PageView {
       this.#do(name, more);
     };
     const cancel = el("button", { type: "button", onclick: () => this.question.close() }, "Cancel");
-    this.question.replaceChildren(el("h2", {}, title),
+    this.question.replaceChildren(el("h2", { id: "question" }, title),
       ...(choices ? [el("div", { className: "agents" }, choices.map((agent) =>
         el("button", { type: "button", style: { "--owner": `var(--${agent.colour})` }, onclick: () => done({ to: agent.to }, "give") },
           el("span", {}, agent.label), el("span", { className: "quiet small" }, standing(agent)))))]

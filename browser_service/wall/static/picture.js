@@ -1,5 +1,6 @@
 // Draws a page: its newest picture, what is done there, and why there is none.
 
+import { POINTED } from "./acts.js";
 import { el, paint, write } from "./dom.js";
 import { STATES, verb } from "./words.js";
 
@@ -7,7 +8,6 @@ const SHOWN_MS = 1500;
 const LONG_MS = 3000; // an act that takes longer says for how long
 const READABLE = 0.5; // so many pixels of a tile are one of the page, if the tile shows only a part of it
 const CLOSEST = 2.2;
-const POINTING = ["click", "hover", "check", "uncheck", "drag_and_drop"];
 
 export class Picture {
   #canvas = el("canvas", { width: 16, height: 10, role: "img" });
@@ -45,6 +45,20 @@ export class Picture {
       this.#newest = blob;
       this.#draw();
     }
+  }
+
+  /** Returns the point of the page that is under a pointer. */
+  at({ clientX, clientY }) {
+    const box = this.paper.getBoundingClientRect();
+    const within = (value, most) => Math.round(Math.min(Math.max(value * most, 0), most) * 10) / 10;
+    return { x: within((clientX - box.left) / box.width, this.head.width), y: within((clientY - box.top) / box.height, this.head.height) };
+  }
+
+  /** Lays an element over a box of the page. */
+  cover(element, { x, y, width, height }) {
+    const part = (value, whole) => `${((100 * value) / whole).toFixed(2)}%`;
+    const { width: across, height: down } = this.head;
+    Object.assign(element.style, { left: part(x, across), top: part(y, down), width: part(width, across), height: part(height, down) });
   }
 
   /** Shows why there is no picture, or none of now. */
@@ -95,11 +109,9 @@ export class Picture {
     this.#say(doing);
     if (aimed || doing.state !== "running") this.#goNear(aimed ? doing.target : null, width, height);
     if (aimed) {
-      const { x, y, width: w, height: h } = doing.target;
-      for (const [side, value] of [["left", x / width], ["top", y / height], ["width", w / width], ["height", h / height]])
-        this.#target.style.setProperty(side, `${(100 * value).toFixed(2)}%`);
+      this.cover(this.#target, doing.target);
       this.#target.dataset.state = doing.state;
-      this.#target.classList.toggle("pointed", POINTING.includes(doing.action));
+      this.#target.classList.toggle("pointed", POINTED.includes(doing.action));
     }
     if (doing.state !== "running") this.#fading = setTimeout(() => { this.#target.hidden = this.#label.hidden = true; }, SHOWN_MS);
   }

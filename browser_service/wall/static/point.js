@@ -69,12 +69,9 @@ export class Point {
     this.#ask(event.key === "Enter");
   }
 
-  #move({ clientX, clientY }, picks = false) {
-    const { width, height } = this.picture.head ?? {};
-    if (!width || this.#isPicked) return;
-    const box = this.element.getBoundingClientRect();
-    const within = (value, most) => Math.min(Math.max(value, 0), most);
-    this.#at = { x: within(((clientX - box.left) / box.width) * width, width), y: within(((clientY - box.top) / box.height) * height, height) };
+  #move(event, picks = false) {
+    if (!this.picture.head?.width || this.#isPicked) return;
+    this.#at = this.picture.at(event);
     this.#ask(picks);
   }
 
@@ -95,14 +92,12 @@ export class Point {
   }
 
   #draw({ box, role, name, ref }, picks) {
-    const { width, height } = this.picture.head;
     this.#frame.hidden = !box;
     if (!box) return picks && this.tell("There is nothing at that point.", true);
-    for (const [side, value] of [["left", box.x / width], ["top", box.y / height], ["width", box.width / width], ["height", box.height / height]])
-      this.#frame.style.setProperty(side, `${(100 * value).toFixed(2)}%`);
+    this.picture.cover(this.#frame, box);
     const words = [role, role && name ? `“${name}”` : name].filter(Boolean).join(" ");
     write(this.#frame.firstElementChild, words);
-    this.#frame.classList.toggle("high", box.y / height < 0.08);
+    this.#frame.classList.toggle("high", box.y / this.picture.head.height < 0.08);
     if (!picks) return;
     this.#isPicked = true;
     write(this.#name, `${words}${ref ? ` (${ref})` : ""}`);

@@ -42,24 +42,20 @@ export class Socket {
 
   /** Asks for an act, and returns what was observed. Throws what the service says against it. */
   act(what, pageId, more = {}) {
-    return this.#ask({ type: "act", do: what, pageId, ...more });
+    return this.ask("act", { do: what, pageId, ...more });
   }
 
   /** Answers what an agent asks for. */
   answer(requestId, state, answer = "") {
-    return this.#ask({ type: "answer", requestId, state, answer });
+    return this.ask("answer", { requestId, state, answer });
   }
 
   /** Asks for something by its type, and returns its answer, or the answer's text. Throws what the service says against it. */
   ask(type, more = {}) {
-    return this.#ask({ type, ...more });
-  }
-
-  #ask(message) {
     const id = ++this.#number;
     return new Promise((resolve, reject) => {
       this.#asked.set(id, { resolve, reject });
-      if (!this.#send({ ...message, id })) this.#settle(id, new Error("The service cannot be reached now."));
+      if (!this.#send({ type, ...more, id })) this.#settle(id, new Error("The service cannot be reached now."));
     });
   }
 
@@ -69,57 +65,57 @@ export class Socket {
 
   /** Answers a dialog of a page; null leaves what a prompt holds already. */
   dialog(pageId, accept, text) {
-    return this.#ask({ type: "dialog", pageId, accept, text });
+    return this.ask("dialog", { pageId, accept, text });
   }
 
   /** Gives a page the files that it asks for; with none, it asks no more. */
   files(pageId, files) {
-    return this.#ask({ type: "files", pageId, files });
+    return this.ask("files", { pageId, files });
   }
 
   /** Gives a page's site the name and the password that it asks for. */
   login(pageId, username, password) {
-    return this.#ask({ type: "login", pageId, username, password });
+    return this.ask("login", { pageId, username, password });
   }
 
   /** Saves a stretch of a page's timeline as a flow, and returns what it became. */
   save(pageId, name, since, until) {
-    return this.#ask({ type: "save", pageId, name, since, until });
+    return this.ask("save", { pageId, name, since, until });
   }
 
   /** Asks for the tabs of the person's own browser, and returns them with how it stands with that. */
   tabs() {
-    return this.#ask({ type: "tabs" });
+    return this.ask("tabs");
   }
 
   /** Asks the person's own browser once more whether we may attach to it. */
   attach() {
-    return this.#ask({ type: "attach" });
+    return this.ask("attach");
   }
 
   /** Shares a tab: its `access` is to read or to act; with a request, it is for the agent that asked. Throws an error about the
    * field `linked` if scripts of another tab can reach it. */
   share(tabId, how) {
-    return this.#ask({ type: "share", tabId, ...how });
+    return this.ask("share", { tabId, ...how });
   }
 
   unshare(tabId) {
-    return this.#ask({ type: "unshare", tabId });
+    return this.ask("unshare", { tabId });
   }
 
   /** Writes a line to an agent, or to all; with a page, about the element that was picked there last. Returns who has it. */
   tellAgent(to, text, pageId = null) {
-    return this.#ask({ type: "tell", to, text, pageId, picked: pageId !== null });
+    return this.ask("tell", { to, text, pageId, picked: pageId !== null });
   }
 
   /** Pauses or stops an agent, or lets it go on; without a name, all. */
   halt(to, how) {
-    return this.#ask({ type: "halt", to, how });
+    return this.ask("halt", { to, how });
   }
 
   /** Returns the element at a point of a page; one that is picked gets a ref for the page's agent. */
   point(pageId, x, y, picks) {
-    return this.#ask({ type: "point", pageId, x, y, picks });
+    return this.ask("point", { pageId, x, y, picks });
   }
 
   list(what, pageId, ids = []) {

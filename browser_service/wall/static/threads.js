@@ -13,7 +13,7 @@ export const written = ({ by, at, text, about, ofPerson }, isUnread = false) => 
   text && el("p", { className: "said-line" }, text));
 
 export class Threads {
-  #title = el("h2", { className: "cut" });
+  #title = el("h2", { className: "cut", id: "thread" });
   #aside = el("p", { className: "small quiet" });
   #lines = el("ol", { className: "lines", "aria-live": "polite" });
   #field = el("input", { type: "text", maxLength: 500, required: true, autocomplete: "off", "aria-label": "Your line" });
@@ -23,7 +23,7 @@ export class Threads {
   #shown = "";
   #isBegun = false; // what was written before this wall was opened is no news
   #id = null;
-  #dialog = el("dialog", { className: "question thread", "aria-label": "Lines", onclose: () => { this.#id = null; } });
+  #dialog = el("dialog", { className: "question thread", "aria-labelledby": "thread", onclose: () => { this.#id = null; } });
 
   constructor(model, socket, tell) {
     Object.assign(this, { model, socket, tell });

@@ -142,6 +142,9 @@ async def test_the_past_day_tells_who_was_there_what_was_asked_and_what_came_and
     site.page("/report.txt", lambda _: Answer("all well", headers={"Content-Disposition": "attachment"}))
     await claude.call("goto", pageId="shop", url=site.page("/shop", "<a href=/report.txt>Report</a>"))
     asked = await claude.call("request_human", pageId="shop", message="Is <b>it</b> right?", timeout=1)
+    await window.clock.install()
+    await window.clock.fast_forward(60_000)
+    await expect(window.get_by_role("region", name="They ask for you")).to_contain_text("1 min ago")
     await window.goto(f"{running.base_url}/#/page/shop")
     await window.get_by_role("button", name="Decline").click()
     await claude.call("request_human", pageId="shop", requestId=asked["requestId"])
@@ -159,6 +162,12 @@ async def test_the_past_day_tells_who_was_there_what_was_asked_and_what_came_and
     async with window.expect_download() as saving:
         await came.get_by_role("button", name="Save report.txt").click()
     assert (await saving.value).suggested_filename == "report.txt"
+    replay = window.get_by_role("region", name="Pages").get_by_role("button", name="Replay shop")
+    await replay.focus()
+    await claude.call("click", pageId="shop", selector="a")
+    await window.clock.fast_forward(3_000)
+    await expect(came.get_by_role("listitem")).to_have_count(2)
+    await expect(replay).to_be_focused()
     for region, name, title in (("Pages", "shop", "Replay of shop"), ("Chats", "Claude", "Replay")):
         async with window.expect_popup() as opening:
             await window.get_by_role("region", name=region).get_by_role("button", name=f"Replay {name}").first.click()

@@ -41,7 +41,7 @@ async def claude(running: RunningService, site: Site) -> AsyncIterator[Agent]:
 
 async def test_an_agent_is_written_to_and_answers_and_is_paused_and_stopped(window: Page, claude: Agent) -> None:
     await press(window, "Write to Claude")
-    thread = window.get_by_role("dialog")
+    thread = window.get_by_role("dialog", name="Write to")
     await thread.get_by_role("textbox", name="Your line").fill("The blue one, please.")
     await thread.get_by_role("button", name="Send").click()
     await expect(thread.get_by_role("listitem")).to_contain_text("not read yet")
@@ -53,6 +53,7 @@ async def test_an_agent_is_written_to_and_answers_and_is_paused_and_stopped(wind
     await expect(thread.get_by_role("listitem").last).to_contain_text("<b>Done</b>")
     await thread.get_by_role("button", name="Close").click()
     await press(window, "Pause Claude")
+    await expect(window.get_by_role("button", name="Stop Claude")).to_be_focused()
     waiting = sent(claude, "paused", "content", pageId="shop")
     row = window.get_by_role("listitem").filter(has=window.get_by_role("button", name="Write to Claude"))
     await expect(row).to_contain_text("1 call waits")
