@@ -91,7 +91,8 @@ class Watcher:
         recorded = identity if identity.operator else identity_of(viewer)
         self._requests = Requests(parts, identity, recorded, viewer)
         self._channels: dict[str, Channel] = {}
-        self._sent_pictures: dict[str, int] = {}
+        self._sent: dict[str, tuple[int, str]] = {}
+        """The number of the last picture that was sent of a page, and the icon of its site."""
         self._fresh: dict[str, None] = {}
         self._state: WallState | None = None
         self._version = -1
@@ -163,10 +164,10 @@ class Watcher:
         if message.page is not None:
             drawn[message.page] = _PAGE
             if message.page != self._page:  # it is drawn from scratch
-                self._sent_pictures.pop(message.page, None)
+                self._sent.pop(message.page, None)
         for page_id in self._channels.keys() - drawn.keys():
             self._parts.pictures.leave(self, self._channels.pop(page_id))
-            self._sent_pictures.pop(page_id, None)
+            self._sent.pop(page_id, None)
         for page_id, each in drawn.items():
             if not self._parts.wall.is_locked(page_id, self._identity):
                 view = view_of(each, masked=self._viewer.read_only)
@@ -276,13 +277,16 @@ class Watcher:
         frame = channel.frame if channel is not None else None
         if channel is None or frame is None or self._parts.wall.is_locked(page_id, self._identity):
             return
-        is_new = self._sent_pictures.get(page_id, 0) != channel.pictures
-        self._sent_pictures[page_id] = channel.pictures
+        pictures, icon = self._sent.get(page_id, (0, None))
+        is_new = pictures != channel.pictures
+        self._sent[page_id] = channel.pictures, channel.icon
         if is_new not in channel.packed:
             colour = self._parts.colours.known(frame.act.client_id) if frame.act else None
             channel.packed[is_new] = packed(frame, channel.picture if is_new else b"", colour)
         async with asyncio.timeout(_SENDS_WITHIN_S):
             await self._websocket.send_bytes(channel.packed[is_new])
+        if icon != channel.icon:
+            await self._send_json({"type": "icon", "pageId": page_id, "icon": channel.icon})
 
     async def _send_json(self, message: Json) -> None:
         async with asyncio.timeout(_SENDS_WITHIN_S):

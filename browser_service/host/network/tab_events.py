@@ -45,8 +45,10 @@ class TabEvents:
 
     def __init__(self, page: Page, clock: Clock = time.time) -> None:
         self.listeners: list[TabListener] = []
+        self.ours = set[str]()
+        """The addresses of requests of our own, of which nobody hears, nor of what the console says about them."""
         self._requests = _Hearing(
-            *(page, clock, self.listeners, "on_requests_missed"),
+            *(page, clock, self, "on_requests_missed"),
             {
                 "request": "on_request",
                 "response": "on_response",
@@ -55,7 +57,7 @@ class TabEvents:
             },
         )
         self._console = _Hearing(
-            *(page, clock, self.listeners, "on_messages_missed"), {"console": "on_message", "pageerror": "on_error"}
+            *(page, clock, self, "on_messages_missed"), {"console": "on_message", "pageerror": "on_error"}
         )
         self.notices = Rate(PER_SECOND, 1, clock)
         """The rate limit of notices about what the page was refused."""
@@ -76,11 +78,9 @@ class _Hearing:
     """Some kinds of events, with the listeners' methods for them. It pauses for a while after too many came within a
     second."""
 
-    def __init__(
-        self, page: Page, clock: Clock, listeners: list[TabListener], missed: str, handlers: Mapping[str, str]
-    ) -> None:
+    def __init__(self, page: Page, clock: Clock, events: TabEvents, missed: str, handlers: Mapping[str, str]) -> None:
         self._page, self._clock = page, clock
-        self._listeners, self._missed = listeners, missed
+        self._events, self._missed = events, missed
         self._hears = {event: partial(self._hear, event, handler) for event, handler in handlers.items()}
         self._rate = Rate(PER_SECOND, 1)
         self._listens = self._ended = False
@@ -92,10 +92,12 @@ class _Hearing:
                 listen(self._page, event, hear)
 
     def _hear(self, kind: str, handler: str, event: object) -> None:
+        if self._events.ours and _is_about(event, self._events.ours):
+            return
         if kind not in _ANSWERS and not self._rate.allows(self._happened_at(kind, event)):
             self._pause()
             return
-        for listener in self._listeners:
+        for listener in self._events.listeners:
             getattr(listener, handler)(event)
 
     def _happened_at(self, kind: str, event: object) -> float:
@@ -107,7 +109,7 @@ class _Hearing:
         if not self._listens:
             return
         self._stop()
-        for listener in self._listeners:
+        for listener in self._events.listeners:
             getattr(listener, self._missed)()
         asyncio.get_running_loop().call_later(_DEAF_S, self.begin)
 
@@ -120,3 +122,10 @@ class _Hearing:
         self._listens = False
         for event, hear in self._hears.items():
             ignore(self._page, event, hear)
+
+
+def _is_about(event: object, urls: set[str]) -> bool:
+    if isinstance(event, ConsoleMessage):
+        return any(url in f"{event.location['url']} {event.text}" for url in urls)
+    request = event.request if isinstance(event, Response) else event
+    return isinstance(request, Request) and request.url in urls and request.resource_type == "fetch"
