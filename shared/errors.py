@@ -106,8 +106,15 @@ class BrowseError(Exception):
     debugging: ClassVar[bool] = False
     """Whether replies say where in the program an error was raised; set on this class, for all errors."""
 
-    def __init_subclass__(cls) -> None:
-        """Give the classes right below this one, unless they have another code, that of their name."""
+    def __init_subclass__(
+        cls, *, status: int | None = None, nothing_happened: bool | None = None, subject_missing: bool | None = None
+    ) -> None:
+        """Set what is given in place of the parent's. The classes right below this one, unless they have another code,
+        get that of their name."""
+        given = {"status": status, "nothing_happened": nothing_happened, "subject_missing": subject_missing}
+        for name, value in given.items():
+            if value is not None:
+                setattr(cls, name, value)
         if BrowseError in cls.__bases__ and "code" not in vars(cls):
             cls.code = re.sub(r"(?<!^)(?=[A-Z])", "_", cls.__name__).upper()
 
@@ -137,147 +144,104 @@ class BrowseError(Exception):
         return {"stack": lines[-_STACK_CHARACTERS:].encode("utf-8", "replace").decode()}
 
 
-class InvalidRequest(BrowseError):
+class InvalidRequest(BrowseError, status=400, subject_missing=True):
     """Raised when a request is not one that the service understands: no action, an unknown one, no JSON."""
 
-    status = 400
-    subject_missing = True
 
-
-class NoSuchRoute(InvalidRequest):
+class NoSuchRoute(InvalidRequest, status=404):
     """Raised when the path is none of the service's."""
 
-    status = 404
     hint = "Actions go to POST /api/browser/{pageId}; GET /api/tools lists them."
 
 
-class MethodNotAllowed(InvalidRequest):
+class MethodNotAllowed(InvalidRequest, status=405):
     """Raised when the path exists and does not take that HTTP method."""
 
-    status = 405
 
-
-class UnsupportedMediaType(InvalidRequest):
+class UnsupportedMediaType(InvalidRequest, status=415):
     """Raised when a body is not declared as JSON."""
 
-    status = 415
     hint = "Send the body as JSON with the header Content-Type: application/json."
 
 
-class BodyTooLarge(InvalidRequest):
+class BodyTooLarge(InvalidRequest, status=413):
     """Raised when a body is larger than the service accepts."""
 
-    status = 413
 
-
-class CallNotFound(InvalidRequest):
+class CallNotFound(InvalidRequest, status=404):
     """Raised when a callId names no call of yours that the service still knows."""
 
-    status = 404
     hint = "Outcomes are kept for 10 minutes."
 
 
-class NoDialog(InvalidRequest):
+class NoDialog(InvalidRequest, status=409):
     """Raised when a dialog is to be answered and the page shows none."""
 
-    status = 409
 
-
-class RequestNotFound(InvalidRequest):
+class RequestNotFound(InvalidRequest, status=404):
     """Raised when you have no open or recent request with this requestId."""
 
-    status = 404
     hint = f"Ask anew: {next_call('request_human', kind='...', message='...')}."
 
 
-class StateNotFound(InvalidRequest):
+class StateNotFound(InvalidRequest, status=404):
     """Raised when nothing is saved under that name: no state of a session, no flow, no stopped run of one."""
 
-    status = 404
 
-
-class ArtifactNotFound(InvalidRequest):
+class ArtifactNotFound(InvalidRequest, status=404, nothing_happened=True):
     """Raised when an artifact does not exist, was cleaned up, or is not yours."""
 
-    status = 404
-    nothing_happened = True
 
-
-class NotInstalled(InvalidRequest):
+class NotInstalled(InvalidRequest, status=424, nothing_happened=True, subject_missing=False):
     """Raised when the call needs an optional package that is not installed where the service runs."""
 
-    status = 424
-    subject_missing = False
-    nothing_happened = True
 
-
-class ValidationFailed(BrowseError):
+class ValidationFailed(BrowseError, status=422, nothing_happened=True, subject_missing=True):
     """Raised when an argument is unknown, missing, given twice, or has a value that is not allowed."""
 
     code = "VALIDATION_ERROR"
-    status = 422
-    subject_missing = True
-    nothing_happened = True
 
 
-class InvalidSelector(BrowseError):
+class InvalidSelector(BrowseError, status=400, nothing_happened=True):
     """Raised when a selector cannot be parsed."""
 
-    status = 400
-    nothing_happened = True
     hint = 'A selector is a ref (e12), CSS (#buy), text=Buy, role=button[name="Buy"] or //button.'
 
 
-class ElementNotFound(BrowseError):
+class ElementNotFound(BrowseError, status=404, nothing_happened=True):
     """Raised when nothing matched the selector within the timeout."""
 
-    status = 404
-    nothing_happened = True
     hint = f"See what is there: {next_call('snapshot')} gives refs that every selector argument takes."
 
 
-class ElementNotInteractable(BrowseError):
+class ElementNotInteractable(BrowseError, status=409, nothing_happened=True):
     """Raised when the element is there but cannot be acted on: hidden, disabled, moving or covered."""
 
-    status = 409
-    nothing_happened = True
 
-
-class WithoutEffect(ElementNotInteractable):
+class WithoutEffect(ElementNotInteractable, nothing_happened=False):
     """Raised when an act was done and came to nothing: another element received it, or the page took it back."""
 
-    nothing_happened = False
 
-
-class ElementGone(BrowseError):
+class ElementGone(BrowseError, status=410, nothing_happened=True):
     """Raised when a ref names an element that is no longer in its document."""
 
-    status = 410
-    nothing_happened = True
     hint = f"The page changed since that snapshot. Take a new one: {next_call('snapshot')}."
 
 
-class NotAsExpected(BrowseError):
+class NotAsExpected(BrowseError, status=409, nothing_happened=True):
     """Raised when what `expect` checks did not come true within the timeout."""
 
-    status = 409
-    nothing_happened = True
     hint = f"See what is there: {next_call('snapshot')}."
 
 
-class AmbiguousSelector(BrowseError):
+class AmbiguousSelector(BrowseError, status=409, nothing_happened=True):
     """Raised when a selector matches several elements and one is needed."""
 
-    status = 409
-    nothing_happened = True
     hint = 'Repeat it with the selector of one of them, or with "strict": false for the first.'
 
 
-class PageRequired(BrowseError):
+class PageRequired(BrowseError, status=400, subject_missing=True):
     """Raised when a call names no page and you have none, or several."""
-
-    status = 400
-    subject_missing = True
 
 
 class NoBrowser(PageRequired):
@@ -286,165 +250,117 @@ class NoBrowser(PageRequired):
     hint = "Use browser_launch tool to start a browser session"
 
 
-class PageNotFound(BrowseError):
+class PageNotFound(BrowseError, status=404, subject_missing=True):
     """Raised when no page has that id."""
 
-    status = 404
-    subject_missing = True
 
-
-class PageOwned(BrowseError):
+class PageOwned(BrowseError, status=423):
     """Raised when another client holds the page."""
 
-    status = 423
 
-
-class WorkOwned(BrowseError):
+class WorkOwned(BrowseError, status=423):
     """Raised when another client has claimed that piece of work."""
 
-    status = 423
 
-
-class StaleRevision(BrowseError):
+class StaleRevision(BrowseError, status=412, nothing_happened=True):
     """Raised when the page has moved on from what the call was meant for."""
 
-    status = 412
-    nothing_happened = True
 
-
-class DialogOpen(BrowseError):
+class DialogOpen(BrowseError, status=409):
     """Raised when a dialog of the page (alert, confirm, prompt) waits for its answer."""
 
-    status = 409
 
-
-class AffectsOthers(BrowseError):
+class AffectsOthers(BrowseError, status=409):
     """Raised when a session-wide act would touch pages that others hold."""
 
-    status = 409
 
-
-class CannotUndo(BrowseError):
+class CannotUndo(BrowseError, status=409):
     """Raised when a call cannot be taken back: it is the site's side, too long ago, or was changed anew since."""
 
-    status = 409
     hint = f"See what can be undone: {next_call('undo', list=True)}."
 
 
-class FlowStopped(BrowseError):
+class FlowStopped(BrowseError, status=409):
     """Raised when a step of a flow finds its page other than it was: what is left was not done."""
 
-    status = 409
 
-
-class HumanInControl(BrowseError):
+class HumanInControl(BrowseError, status=423):
     """Raised when a person has taken the page over."""
 
-    status = 423
 
-
-class LoginRequired(BrowseError):
+class LoginRequired(BrowseError, status=409):
     """Raised when the site asks for a name and a password by HTTP."""
 
-    status = 409
 
-
-class SessionNotFound(BrowseError):
+class SessionNotFound(BrowseError, status=404, subject_missing=True):
     """Raised when no session has that id."""
 
-    status = 404
-    subject_missing = True
 
-
-class SessionExpired(BrowseError):
+class SessionExpired(BrowseError, status=410, subject_missing=True):
     """Raised when the session's time is over, and its cookies are gone."""
 
-    status = 410
-    subject_missing = True
 
-
-class Cancelled(BrowseError):
+class Cancelled(BrowseError, status=499, nothing_happened=True):
     """Raised when a call was stopped, and changed nothing."""
 
-    status = 499
-    nothing_happened = True
 
-
-class Unauthorized(BrowseError):
+class Unauthorized(BrowseError, status=401):
     """Raised when the token is missing, wrong or revoked."""
 
-    status = 401
     hint = (
         "Send Authorization: Bearer <token>; `browse-together token` prints one for this account. A gateway makes its "
         "own where it has the service's BROWSE_DATA_DIR, or takes that one as BROWSE_TOKEN."
     )
 
 
-class Forbidden(BrowseError):
+class Forbidden(BrowseError, status=403, nothing_happened=True):
     """Raised when the token, the URL policy or another's ownership does not allow it."""
 
-    status = 403
-    nothing_happened = True
 
-
-class RateLimited(BrowseError):
+class RateLimited(BrowseError, status=429):
     """Raised when calls come faster than a limit allows, or a site has asked for a pause. The call did not happen."""
 
-    status = 429
 
-
-class InternalError(BrowseError):
+class InternalError(BrowseError, status=500):
     """Raised when the service itself is at fault."""
 
-    status = 500
     hint = "This is a fault of the service; `browse-together logs` has the details under the requestId."
 
 
-class BrowserLaunchFailed(BrowseError):
+class BrowserLaunchFailed(BrowseError, status=503):
     """Raised when no browser could be started."""
 
-    status = 503
     hint = "Install a browser with `browse-together setup`, then repeat the call; `browse-together doctor` checks."
 
 
-class BrowserCrashed(BrowseError):
+class BrowserCrashed(BrowseError, status=502, nothing_happened=True):
     """Raised when the browser or the page's renderer died during the call."""
 
-    status = 502
-    nothing_happened = True
     hint = "Repeat the call: the page is reopened at its last URL."
 
 
-class NavigationFailed(BrowseError):
+class NavigationFailed(BrowseError, status=502):
     """Raised when the page could not load the URL: unknown host, refused, bad certificate, or too slow."""
 
-    status = 502
 
-
-class TimedOut(BrowseError):
+class TimedOut(BrowseError, status=504):
     """Raised when the page did not respond, or the call ran out of its time."""
 
     code = "TIMEOUT"
-    status = 504
 
 
-class NetworkError(BrowseError):
+class NetworkError(BrowseError, status=502):
     """Raised when a request sent from the page failed, or was answered with an HTTP error."""
 
-    status = 502
 
-
-class ScriptExecutionFailed(BrowseError):
+class ScriptExecutionFailed(BrowseError, status=500):
     """Raised when JavaScript given by the caller threw, or could not run."""
 
-    status = 500
     hint = "A script is an expression, or a function that returns: () => { ...; return value; }."
 
 
-class ResourceExhausted(BrowseError):
+class ResourceExhausted(BrowseError, status=503):
     """Raised when a limit of the service is reached: pages, sessions, memory or disk."""
-
-    status = 503
 
 
 class JournalFailed(ResourceExhausted):
@@ -453,10 +369,8 @@ class JournalFailed(ResourceExhausted):
     hint = "Free space in the data directory, or make it writable (`browse-together doctor`); then repeat the call."
 
 
-class ServiceUnavailable(BrowseError):
+class ServiceUnavailable(BrowseError, status=503):
     """Raised when the service is starting, stopping or cannot be reached."""
-
-    status = 503
 
 
 class HostGone(ServiceUnavailable):
@@ -471,10 +385,9 @@ class HostGone(ServiceUnavailable):
         self.sent = sent
 
 
-class UnknownOutcome(BrowseError):
+class UnknownOutcome(BrowseError, status=500):
     """Raised when a call was interrupted after it may have begun to act."""
 
-    status = 500
     hint = f"It may or may not have happened: look first ({next_call('snapshot')}), then decide whether to repeat it."
 
 

@@ -11,42 +11,41 @@ from shared.pages import HumanRequestState, PageState
 _SECOND_MS = 1000
 
 
-class PageOpened(Model):
-    kind: Literal["page_opened"] = "page_opened"
+class _Event(Model):
     seq: int = 0
+
+
+class PageOpened(_Event):
+    kind: Literal["page_opened"] = "page_opened"
     page: PageState
 
 
-class PageChanged(Model):
+class PageChanged(_Event):
     """The URL, title or holder of a page changed."""
 
     kind: Literal["page_changed"] = "page_changed"
-    seq: int = 0
     page: PageState
 
 
-class PageClosed(Model):
+class PageClosed(_Event):
     kind: Literal["page_closed"] = "page_closed"
-    seq: int = 0
     page_id: str
     session_id: str
 
 
-class PageRetired(Model):
+class PageRetired(_Event):
     """A page without a holder was closed to make room for another. Undo can bring it back."""
 
     kind: Literal["page_retired"] = "page_retired"
-    seq: int = 0
     page: PageState = Field(description="As it was.")
     undo: Undoable = Field(repr=False)
     newcomer: ClientRef | None = Field(default=None, description="Whose page needed the room.")
 
 
-class CallMoved(Model):
+class CallMoved(_Event):
     """A call waits or runs. Progress messages come from it."""
 
     kind: Literal["call_moved"] = "call_moved"
-    seq: int = 0
     call_id: str
     client_id: str
     state: CallState
@@ -77,50 +76,45 @@ class PageMoved(Model):
     revision: int = 0
 
 
-class CallEnded(Model):
+class CallEnded(_Event):
     """The end of a call that a dialog had suspended when it replied."""
 
     kind: Literal["call_ended"] = "call_ended"
-    seq: int = 0
     client_id: str
     outcome: Outcome
 
 
-class NoticeGiven(Model):
+class NoticeGiven(_Event):
     kind: Literal["notice"] = "notice"
-    seq: int = 0
     client_id: str = Field(description="Whose it is; empty where it concerns all.")
     notice: Notice
 
 
-class RequestOver(Model):
+class RequestOver(_Event):
     """What an agent asked a person for is answered, or is asked no more. What the person said is not told."""
 
     kind: Literal["request_over"] = "request_over"
-    seq: int = 0
     request: HumanRequestState = Field(description="As it was.")
     client_id: str = Field(description="Who asked first.")
     state: str = Field(max_length=20, description="done, refused, expired, withdrawn or closed.")
     by: str = Field(default="", max_length=100, description="The name of the person who answered.")
 
 
-class StateSaved(Model):
+class StateSaved(_Event):
     """A session's logins changed."""
 
     kind: Literal["state"] = "state"
-    seq: int = 0
     session_id: str
     name: str = Field(default="", description="That it was saved under on demand; what comes back by itself has none.")
     client_id: str = Field(default="", description="Who saved it under that name, and alone may do so again.")
     state: Json = Field(repr=False)
 
 
-class SessionTold(Model):
+class SessionTold(_Event):
     """What else only a host elsewhere has of a session: the front opens it again from this, should the host be
     lost."""
 
     kind: Literal["session_told"] = "session_told"
-    seq: int = 0
     session_id: str
     headers: dict[str, str] = Field(default={}, repr=False)
     init_scripts: dict[str, str] = Field(default={}, repr=False)
@@ -128,11 +122,10 @@ class SessionTold(Model):
     former: dict[str, Json] = Field(default={}, repr=False, description="What brings pages that changed back, by id.")
 
 
-class Throttled(Model):
+class Throttled(_Event):
     """A site answered a document or a `fetch` with 429, or with 503 and a Retry-After."""
 
     kind: Literal["throttled"] = "throttled"
-    seq: int = 0
     url: str
     status: int
     retry_after: str | None = Field(default=None, description="The header as it came: seconds, or a date.")
@@ -140,11 +133,10 @@ class Throttled(Model):
     client_label: str = ""
 
 
-class DownloadMoved(Model):
+class DownloadMoved(_Event):
     """A download began, progressed or ended."""
 
     kind: Literal["download"] = "download"
-    seq: int = 0
     download: DownloadState
 
 

@@ -41,21 +41,28 @@ class Watch(Model):
     page: PageId | None = None
 
 
-class Act(Model):
+class _Asked(Model):
+    """What is answered under its id."""
+
+    id: int
+
+
+class _OnPage(_Asked):
+    page_id: PageId
+
+
+class Act(_OnPage):
     """An act that only the account's own person may ask for."""
 
     type: Literal["act"]
-    id: int
     do: Literal["stop", "take", "give", "release", "close"]
-    page_id: PageId
     to: str = Field(default="", max_length=80)
 
 
-class Reply(Model):
+class Reply(_Asked):
     """An answer to what an agent asked of a person."""
 
     type: Literal["answer"]
-    id: int
     request_id: str = Field(max_length=64)
     state: Literal["done", "refused"]
     answer: str = Field(default="", max_length=2_000, repr=False)
@@ -70,121 +77,101 @@ class Listing(Model):
     ids: list[int] = Field(default=[], max_length=8, description="Of the acts whose pictures are asked for.")
 
 
-class DialogAnswer(Model):
+class DialogAnswer(_OnPage):
     """An answer to a page's dialog, also in place of its agent."""
 
     type: Literal["dialog"]
-    id: int
-    page_id: PageId
     accept: bool
     text: str | None = Field(default=None, max_length=2_000, repr=False)
 
 
-class Files(Model):
+class Files(_OnPage):
     """Files for a page's open file chooser; none dismisses it."""
 
     type: Literal["files"]
-    id: int
-    page_id: PageId
     files: list[ChosenFile] = Field(max_length=20)
 
 
-class Login(Model):
+class Login(_OnPage):
     """Name and password for the HTTP authentication of a page's site."""
 
     type: Literal["login"]
-    id: int
-    page_id: PageId
     username: str = Field(max_length=4_096, repr=False)
     password: str = Field(max_length=4_096, repr=False)
 
 
-class Dropped(Model):
+class Dropped(_OnPage):
     """Files that a person drops onto a page, at a point in CSS pixels of its viewport."""
 
     type: Literal["drop"]
-    id: int
-    page_id: PageId
     x: float = Field(ge=0, le=20_000)
     y: float = Field(ge=0, le=20_000)
     files: list[ChosenFile] = Field(min_length=1, max_length=20)
 
 
-class Go(Model):
+class Go(_OnPage):
     """Where a page goes that a person has in hand."""
 
     type: Literal["go"]
-    id: int
-    page_id: PageId
     to: Literal["url", "back", "forward", "reload"]
     url: str = Field(default="", max_length=8_000)
 
 
-class Find(Model):
+class Find(_OnPage):
     """Words to find in a page that a person has in hand, from where the last were found."""
 
     type: Literal["find"]
-    id: int
-    page_id: PageId
     text: str = Field(min_length=1, max_length=200)
     back: bool = False
 
 
-class Places(Model):
+class Places(_Asked):
     """A request for the sessions in which a page can be opened, and for where the pages of one have been."""
 
     type: Literal["places"]
-    id: int
     session_id: str = Field(default=DEFAULT_SESSION, max_length=48)
 
 
-class Open(Model):
+class Open(_Asked):
     """A request for a page of the person's own."""
 
     type: Literal["open"]
-    id: int
     session_id: str = Field(default=DEFAULT_SESSION, max_length=48)
 
 
-class Day(Model):
+class Day(_Asked):
     """A request for what happened within the past day."""
 
     type: Literal["day"]
-    id: int
 
 
-class Show(Model):
+class Show(_Asked):
     """A request for the address of a file, or of the replay of a page or a chat, in a window of its own."""
 
     type: Literal["show"]
-    id: int
     what: Literal["file", "copy", "page", "chat"] = Field(description="A copy is a file to save.")
     of: str = Field(min_length=1, max_length=128)
 
 
-class Save(Model):
+class Save(_OnPage):
     """A stretch of a page's timeline that becomes a flow; its ends are times of acts."""
 
     type: Literal["save"]
-    id: int
-    page_id: PageId
     name: str = Field(max_length=48)
     since: str = Field(max_length=40)
     until: str = Field(max_length=40)
 
 
-class Tabs(Model):
+class Tabs(_Asked):
     """A request for the tabs of the person's own browser, and for how it stands with that."""
 
     type: Literal["tabs"]
-    id: int
 
 
-class Attach(Model):
+class Attach(_Asked):
     """A request to attach again to the person's own browser."""
 
     type: Literal["attach"]
-    id: int
 
 
 class Share(TabShare):
@@ -201,32 +188,28 @@ class Unshare(TabUnshare):
     id: int
 
 
-class Tell(Model):
+class Tell(_Asked):
     """A person's line to an agent, or to all; maybe about the element that they picked last."""
 
     type: Literal["tell"]
-    id: int
     to: str = Field(default="", max_length=80)
     text: str = Field(default="", max_length=500)
     page_id: PageId | None = None
     picked: bool = False
 
 
-class Halt(Model):
+class Halt(_Asked):
     """A pause or a stop of an agent, or its end; without `to`, of all."""
 
     type: Literal["halt"]
-    id: int
     to: str = Field(default="", max_length=80)
     how: Literal["pause", "stop", "go_on"]
 
 
-class Point(Model):
+class Point(_OnPage):
     """A question for the element at a point of a page's viewport, in CSS pixels, which a person maybe picks."""
 
     type: Literal["point"]
-    id: int
-    page_id: PageId
     x: float = Field(ge=0, le=20_000)
     y: float = Field(ge=0, le=20_000)
     picks: bool = False

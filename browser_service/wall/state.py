@@ -43,19 +43,14 @@ class WallState:
         if former is self:
             return {}
         if former is None:
-            lists: Json = {"requests": [*self.requests], "agents": [*self.agents], "halt": self.halt}
-            return {"pages": {**self.pages}, "threads": {**self.threads}, **lists}
+            return {**vars(self)}
         patch: Json = {}
-        if changed := _changed(self.pages, former.pages):
-            patch["pages"] = changed
-        if changed := _changed(self.threads, former.threads):
-            patch["threads"] = changed
-        if self.halt != former.halt:
-            patch["halt"] = self.halt
-        if self.requests != former.requests:
-            patch["requests"] = [*self.requests]
-        if self.agents != former.agents:
-            patch["agents"] = [*self.agents]
+        for name in ("pages", "threads"):
+            if changed := _changed(getattr(self, name), getattr(former, name)):
+                patch[name] = changed
+        for name in ("halt", "requests", "agents"):
+            if getattr(self, name) != getattr(former, name):
+                patch[name] = getattr(self, name)
         return patch
 
 

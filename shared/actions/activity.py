@@ -5,19 +5,17 @@ from typing import Literal, Self
 from pydantic import Field
 
 from shared.actions.arguments import PageId, SessionId
-from shared.actions.base import Action
+from shared.actions.base import ServiceAction
 from shared.actions.reading import Cursor
-from shared.actions.traits import Lane
 
 
-class GetActivity(Action):
+class GetActivity(ServiceAction):
     """Get who did what in this browser, newest first.
 
     When, which client, the action and its page, what it sent, where it led, how it ended. Reads are not recorded,
     and of typed text and scripts only the length."""
 
     everyday = ("pageId", "client", "since")
-    lane = Lane.BESIDE
     text_key = "activity"
 
     page_id: PageId | None = Field(default=None, description="Only what was done on this page.")

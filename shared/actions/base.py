@@ -206,6 +206,19 @@ def strongest_effect(parts: tuple[Action, ...]) -> Effect:
     return max((part.effect for part in parts), key=[*Effect].index, default=Effect.READS)
 
 
+class ServiceAction(Action):
+    """The base of the actions on the service. They take no turn on a page."""
+
+    lane = Lane.BESIDE
+
+
+class ServiceAct(ServiceAction):
+    """The base of the acts on the service, whose reply says what was observed."""
+
+    effect = Effect.ACTS
+    text_key = "observed"
+
+
 class PageAction(Action):
     """The base of the actions on one page."""
 
@@ -233,6 +246,13 @@ class PageAction(Action):
         return self.timeout
 
 
+class PageAct(PageAction):
+    """The base of the acts on one page, whose reply says what was observed."""
+
+    effect = Effect.ACTS
+    text_key = "observed"
+
+
 class OwnPageAction(PageAction):
     """The base of the seven browser tools, which act on the page that browser_launch opened."""
 
@@ -240,12 +260,11 @@ class OwnPageAction(PageAction):
     text_key = "text"
 
 
-class OwnershipAction(PageAction):
+class OwnershipAction(PageAct):
     """The base of actions on a page's owner, not on the page. They need no turn and no browser."""
 
     gives = False
     lane = Lane.BESIDE
-    text_key = "observed"
     claim = Claim.CONCERNS
     needs_open_page = False
 
@@ -348,6 +367,7 @@ class WaitingAction(PageAction):
 
     lane = Lane.BESIDE
     hears_person = True
+    text_key = "observed"
 
     timeout: int = Field(default=30_000, ge=1_000, le=120_000, description="Milliseconds to wait at most.")
 
@@ -363,6 +383,7 @@ class ArmedWait(WaitingAction):
     effect = from_parts(Effect.DESTROYS, strongest_effect)
     lane = from_parts(Lane.QUEUE, lambda parts: Lane.QUEUE if parts else Lane.BESIDE)
     part_fields = ("during",)
+    text_key = ""
     untrusted = True
 
     def allowed_ms(self) -> int:
@@ -376,12 +397,10 @@ class ExtractingAction(PageAction):
     extra_keys: ClassVar[tuple[str, ...]] = ("inFrames",)
 
 
-class ElementAction(PageAction):
+class ElementAction(PageAct):
     """The base of the acts on one element."""
 
-    effect = Effect.ACTS
     input = Input.PLAIN
-    text_key = "observed"
 
     selector: Selector = Field(description="Ref (e12), CSS or role=...")
     frame: Selector | None = Field(default=None, description="Selector of its iframe; refs need none.")

@@ -3,14 +3,13 @@
 from pydantic import Field
 
 from shared.actions.arguments import CallId
-from shared.actions.base import Action
-from shared.actions.traits import Effect, Lane
+from shared.actions.base import ServiceAction
+from shared.actions.traits import Effect
 
 
-class GetCall(Action):
+class GetCall(ServiceAction):
     """Get the outcome of an earlier call by its callId; waits for a call that still runs."""
 
-    lane = Lane.BESIDE
     unmetered = True
     untrusted = True
 
@@ -18,12 +17,11 @@ class GetCall(Action):
     wait: int = Field(default=30_000, ge=0, le=45_000, description="Milliseconds to wait for it to end.")
 
 
-class CancelCall(Action):
+class CancelCall(ServiceAction):
     """Stop one of your calls. One that still waited did not happen; one that ran may have happened in part."""
 
     effect = Effect.ACTS
     serves_reading = True
-    lane = Lane.BESIDE
     unmetered = True
 
     call_id: CallId = Field(description="The callId that a reply named.")

@@ -6,7 +6,7 @@ from typing import Annotated
 from pydantic import Field, model_validator
 
 from shared.actions.arguments import LONG_TEXT, Part, SecretRef, Selector, Several
-from shared.actions.base import MOST_PARTS, Action, Carried, PageAction, from_parts, strongest_effect
+from shared.actions.base import MOST_PARTS, Action, Carried, PageAct, PageAction, from_parts, strongest_effect
 from shared.actions.traits import Aim, Batching, Effect, Unaddressed, computed
 
 
@@ -74,14 +74,12 @@ class FormField(Part):
     )
 
 
-class FillForm(PageAction):
+class FillForm(PageAct):
     """Fill many fields at once: also checkboxes, selects, sliders and tags.
 
     The kind of each field is detected. The reply names fields that hold something else than you gave."""
 
     everyday = ("submit",)
-    effect = Effect.ACTS
-    text_key = "observed"
     loggable_arguments = frozenset({"submit"})
 
     fields: Annotated[
@@ -104,12 +102,9 @@ class FillForm(PageAction):
         )
 
 
-class Refill(PageAction):
+class Refill(PageAct):
     """Refill what you had filled in but not sent when the page was lost.
 
     As the notice offers. Secrets are not kept; the reply names them, so that you can give them again."""
-
-    effect = Effect.ACTS
-    text_key = "observed"
 
     timeout: int = Field(default=30_000, ge=1, le=120_000, description="Milliseconds for all of it.")

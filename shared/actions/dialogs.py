@@ -4,22 +4,20 @@ from typing import Literal
 
 from pydantic import Field
 
-from shared.actions.base import PageAction
-from shared.actions.traits import Effect, Lane, computed
+from shared.actions.base import PageAct
+from shared.actions.traits import Lane, computed
 
 
 def _accepts(action: "HandleDialog") -> bool:
     return action.accept
 
 
-class HandleDialog(PageAction):
+class HandleDialog(PageAct):
     """Answer the alert, confirm, prompt or beforeunload dialog of a page.
 
     Returns the result of the call that waited for the answer, or the next dialog."""
 
-    effect = Effect.ACTS
     lane = Lane.BESIDE
-    text_key = "observed"
     needs_open_page = False
     answers_dialog = True
     unmetered = True
@@ -32,14 +30,12 @@ class HandleDialog(PageAction):
     )
 
 
-class SetDialogPolicy(PageAction):
+class SetDialogPolicy(PageAct):
     """Choose how a page's dialogs are answered while you hold it: by you (ask), or at once.
 
     Also those of its popups. Replies still name each dialog and its answer."""
 
-    effect = Effect.ACTS
     lane = Lane.BESIDE
-    text_key = "observed"
     needs_open_page = False
 
     policy: Literal["ask", "accept", "dismiss"] = Field(description="`accept` is OK, and leaving the page.")

@@ -3,8 +3,7 @@
 from pydantic import Field
 
 from shared.actions.arguments import LONG_TEXT, Selector
-from shared.actions.base import ElementAction, PageAction
-from shared.actions.traits import Effect
+from shared.actions.base import ElementAction, PageAct
 
 
 class Focus(ElementAction):
@@ -23,14 +22,12 @@ class Blur(ElementAction):
     gives = False
 
 
-class Paste(PageAction):
+class Paste(PageAct):
     """Paste text into an element, or where the focus is.
 
     Also as HTML. No clipboard is read or changed. The reply tells what the page made of it."""
 
     everyday = ("selector",)
-    effect = Effect.ACTS
-    text_key = "observed"
 
     text: str = Field(max_length=LONG_TEXT, description="What to paste.")
     html: str | None = Field(

@@ -5,9 +5,8 @@ from typing import Annotated, Self
 from pydantic import Field, model_validator
 
 from shared.actions.arguments import Part
-from shared.actions.base import Action, ElementAction
+from shared.actions.base import ElementAction, ServiceAction
 from shared.actions.interaction import At, NoWaitAfter
-from shared.actions.traits import Lane
 from shared.wire import MAX_MESSAGE_BYTES
 
 _MOST = 50
@@ -68,9 +67,8 @@ class Drop(ElementAction):
     position: At = None
 
 
-class ListDownloads(Action):
+class ListDownloads(ServiceAction):
     """List what your pages downloaded, newest first: name, URL, size, state, and where the file is or why it did not
     come."""
 
-    lane = Lane.BESIDE
     unmetered = True

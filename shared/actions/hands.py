@@ -5,8 +5,8 @@ from typing import Annotated, Literal
 from pydantic import Field, StringConstraints
 
 from shared.actions.arguments import PageId, Quotable
-from shared.actions.base import Action, OwnershipAction
-from shared.actions.traits import Claim, Effect, Lane, computed
+from shared.actions.base import OwnershipAction, ServiceAct
+from shared.actions.traits import Claim, computed
 
 _Agent = Annotated[
     str | None,
@@ -24,7 +24,6 @@ class TakeOver(OwnershipAction):
     """For people alone: take a page in hand, above its agent's lease. Until you give it back, what agents want to do
     there is refused with HUMAN_IN_CONTROL; its agent goes on first afterwards."""
 
-    effect = Effect.ACTS
     claim = computed(Claim.BY_PERSON, _claim)
     unmetered = True
 
@@ -34,21 +33,17 @@ class TakeOver(OwnershipAction):
 class GiveBack(OwnershipAction):
     """For people alone: give a page that you took over back to its agent."""
 
-    effect = Effect.ACTS
     claim = Claim.BY_PERSON
     unmetered = True
 
 
-class TellAgent(Action):
+class TellAgent(ServiceAct):
     """For people alone: write a line to an agent, or to all. It stands in their next reply; a call that waits replies
     at once."""
 
-    effect = Effect.ACTS
-    lane = Lane.BESIDE
     gives = False
     claim = Claim.BY_PERSON
     unmetered = True
-    text_key = "observed"
     id_fields = ("to", "page_id")
     loggable_arguments = frozenset({"to"})
 
@@ -58,16 +53,13 @@ class TellAgent(Action):
     about: _Words = Field(default="", description="The element on it that is meant, with its ref.")
 
 
-class HaltAgent(Action):
+class HaltAgent(ServiceAct):
     """For people alone: pause an agent, so that its calls wait for at most 10 minutes; stop it, so that what runs is
     cancelled and what comes is refused; or let it go on. Without `to`, all agents, and those who come."""
 
-    effect = Effect.ACTS
-    lane = Lane.BESIDE
     gives = False
     claim = Claim.BY_PERSON
     unmetered = True
-    text_key = "observed"
     id_fields = ("to",)
     loggable_arguments = frozenset({"to"})
 

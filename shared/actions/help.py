@@ -5,20 +5,19 @@ from typing import Annotated
 from pydantic import AliasChoices, BeforeValidator, Field
 
 from shared.actions.arguments import AnyJson
-from shared.actions.base import Action
-from shared.actions.traits import Effect, Lane
+from shared.actions.base import Action, ServiceAction
+from shared.actions.traits import Effect
 from shared.json_lines import strict
 from shared.json_lines.strict import MOST_VALUES
 from shared.wire import MAX_MESSAGE_BYTES
 
 
-class Help(Action):
+class Help(ServiceAction):
     """Describe a tool in full, with an example. Without a name: list all tools.
 
     They are listed by category."""
 
     everyday = ("name",)
-    lane = Lane.BESIDE
     unmetered = True
     text_key = "help"
 

@@ -6,8 +6,8 @@ from typing import Annotated, Final, Literal, Self
 from pydantic import AfterValidator, AliasChoices, BeforeValidator, Field, model_validator
 
 from shared.actions.arguments import LONG_TEXT, Part, Position, SecretRef, Selector, Several
-from shared.actions.base import ElementAction, PageAction, TickingAction
-from shared.actions.traits import Alias, Effect, Input, Keys, Reports
+from shared.actions.base import ElementAction, PageAct, TickingAction
+from shared.actions.traits import Alias, Input, Keys, Reports
 from shared.named_secrets import MOST_CHARACTERS
 from shared.next_calls import next_call
 
@@ -145,7 +145,7 @@ class Type(ElementAction):
         return self.timeout + round(self.delay * characters)
 
 
-class Press(PageAction):
+class Press(PageAct):
     """Press a key on an element, or where the focus is.
 
     Control+v pastes what you copied by Control+c or Control+x in this session: the browser's own clipboard has what
@@ -153,8 +153,6 @@ class Press(PageAction):
 
     everyday = ("selector",)
     input = Input.KEYS
-    effect = Effect.ACTS
-    text_key = "observed"
 
     key: Key = Field(description="Such as Enter or Control+a.")
     selector: Selector | None = Field(default=None, description="Focused first.")

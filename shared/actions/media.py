@@ -5,9 +5,8 @@ from typing import Annotated, Literal
 from pydantic import AliasChoices, BeforeValidator, Field, JsonValue, StringConstraints, ValidationInfo, field_validator
 
 from shared.actions.arguments import Clip, Part, Selector, Style
-from shared.actions.base import PageAction
+from shared.actions.base import PageAct, PageAction
 from shared.actions.reading import Cursor, Named
-from shared.actions.traits import Effect
 
 _WHOLE_PAGE_MS = 30_000
 
@@ -147,7 +146,7 @@ class GeneratePdf(PageAction):
         return value
 
 
-class RecordVideo(PageAction):
+class RecordVideo(PageAct):
     """Record a video of the page.
 
     The page is not reopened. It records across navigation, until you stop it, after maxSeconds,
@@ -155,8 +154,6 @@ class RecordVideo(PageAction):
 
     everyday = ()
     gives = False
-    effect = Effect.ACTS
-    text_key = "observed"
 
     command: Literal["start", "stop"] = Field(description="stop answers with the file.")
     max_seconds: int = Field(default=120, ge=1, le=600, description="It ends by itself after this.")
@@ -195,15 +192,13 @@ class CompareScreenshots(PageAction):
         return value
 
 
-class Highlight(PageAction):
+class Highlight(PageAct):
     """Outline an element with a label, for people to see; without a selector, remove all outlines.
 
     Screenshots show them too."""
 
     everyday = ("selector", "label")
     gives = False
-    effect = Effect.ACTS
-    text_key = "observed"
 
     selector: Selector | None = Field(default=None, description="The element; it is scrolled into view.")
     frame: Selector | None = Field(default=None, description="Selector of the iframe to look in.")

@@ -6,9 +6,9 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, AliasChoices, Field, StringConstraints
 
 from shared.actions.arguments import Part
-from shared.actions.base import AN_ACTION, ArmedWait, Carried, PageAction, SessionAct
+from shared.actions.base import AN_ACTION, ArmedWait, Carried, PageAct, PageAction, SessionAct
 from shared.actions.reading import Budget, Cursor
-from shared.actions.traits import Cookies, Effect, GivenScript, Lane, computed
+from shared.actions.traits import Cookies, GivenScript, Lane, computed
 from shared.next_calls import next_call
 
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
@@ -56,16 +56,14 @@ def _answer(action: "MockResponse") -> GivenScript:
     return GivenScript(later=True, pattern=action.pattern)
 
 
-class MockResponse(PageAction):
+class MockResponse(PageAct):
     """Answer the page's requests that match, instead of the server.
 
     The latest match counts."""
 
     everyday = ("status", "body")
-    effect = Effect.ACTS
     runs_script = computed(GivenScript(later=True), _answer)  # what it answers may be a script, or a document with one
     cookie_use = computed(Cookies.NONE, _cookies)
-    text_key = "observed"
     undone_by = next_call("remove_routes", route_ids=["..."])
     loggable_arguments = frozenset({"pattern", "contentType"})
 
@@ -88,14 +86,12 @@ class MockResponse(PageAction):
         return {"cache-control": "no-store", **headers}
 
 
-class BlockRequests(PageAction):
+class BlockRequests(PageAct):
     """Block the page's requests by URL or type.
 
     Also those answered by caches and service workers; WebSockets by glob or type. Adds to earlier blocks."""
 
     gives = False
-    effect = Effect.ACTS
-    text_key = "observed"
     undone_by = next_call("remove_routes", route_ids=["..."])
     loggable_arguments = frozenset({"patterns"})
 
@@ -115,12 +111,10 @@ class ListRoutes(PageAction):
     needs_open_page = False
 
 
-class RemoveRoutes(PageAction):
+class RemoveRoutes(PageAct):
     """Remove mocks and blocks of the page: some, or all."""
 
     gives = False
-    effect = Effect.ACTS
-    text_key = "observed"
     undone_by = next_call("mock_response", pattern="...")
 
     route_ids: list[str] | None = Field(default=None, max_length=100, description="Only these of list_routes.")
@@ -148,14 +142,12 @@ class SetSessionHeaders(SessionAct):
         )
 
 
-class SetExtraHeaders(PageAction):
+class SetExtraHeaders(PageAct):
     """Send extra headers with every request of the page; {} removes them.
 
     Replaces earlier ones. With sessionId and no pageId: for the whole session, later pages included."""
 
     everyday = ()
-    effect = Effect.ACTS
-    text_key = "observed"
     cookie_use = computed(Cookies.NONE, _cookies)
     undone_by = next_call("set_extra_headers", headers={...})
 

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from shared.actions.arguments import Reason
 from shared.actions.base import OwnershipAction
-from shared.actions.traits import Claim, Effect
+from shared.actions.traits import Claim
 from shared.next_calls import next_call
 
 
@@ -16,7 +16,6 @@ class ClaimPage(OwnershipAction):
     Its owner is told the reason. With both you take it after waitSeconds. A private page stays its owner's until they
     give it up."""
 
-    effect = Effect.ACTS
     undone_by = next_call("release_page")
     claim = Claim.CLAIMS
     hears_person = True
@@ -32,7 +31,6 @@ class ClaimPage(OwnershipAction):
 class ReleasePage(OwnershipAction):
     """Give a page up: whoever waits for it is offered it, else the next to act on it gets it."""
 
-    effect = Effect.ACTS
     serves_reading = True
     undone_by = next_call("claim_page", ...)
     unmetered = True
@@ -43,8 +41,6 @@ class HoldPage(OwnershipAction):
 
     Others need a reason to take it until then."""
 
-    effect = Effect.ACTS
-
     reason: Reason = Field(description="What you wait for; others read it.")
     minutes: int = Field(default=15, ge=1, le=240, description="For how long.")
 
@@ -54,15 +50,12 @@ class SharePage(OwnershipAction):
 
     `private` hides URL and content from those clients. Clients that may act take turns."""
 
-    effect = Effect.ACTS
-
     access: Literal["private", "read", "act"] = Field(description="What others may do with it.")
 
 
 class HandOverPage(OwnershipAction):
     """Make another client the owner of a page of yours. A private one stays private."""
 
-    effect = Effect.ACTS
     undone_by = next_call("claim_page", page_id="...", reason="...")
     id_fields = ("page_id", "session_id", "to")
     loggable_arguments = frozenset({"to"})

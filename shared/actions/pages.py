@@ -3,18 +3,17 @@
 from pydantic import Field
 
 from shared.actions.arguments import Address, Reason, SessionId, WaitUntil
-from shared.actions.base import Action, PageAction, VisitingAction
+from shared.actions.base import PageAction, ServiceAction, VisitingAction
 from shared.actions.traits import UNDO, Alias, Closing, Effect, Lane, Scope, Unaddressed, computed
 from shared.next_calls import next_call
 
 
-class ListPages(Action):
+class ListPages(ServiceAction):
     """List the open pages: yours, people's, other agents'.
 
     A long list is shortened to counts; private pages of others are only counted."""
 
     everyday = ()
-    lane = Lane.BESIDE
     unmetered = True
     aliases = (Alias("listPages"),)
 

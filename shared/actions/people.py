@@ -5,8 +5,8 @@ from typing import Annotated
 from pydantic import Field, StringConstraints
 
 from shared.actions.arguments import OneLine
-from shared.actions.base import Action, OwnershipAction
-from shared.actions.traits import Effect, Lane, PersonAsked, Unaddressed, computed
+from shared.actions.base import OwnershipAction, ServiceAct
+from shared.actions.traits import PersonAsked, Unaddressed, computed
 from shared.pages import RequestKind
 
 _MESSAGE = 500
@@ -32,7 +32,6 @@ class RequestHuman(OwnershipAction):
     is that tab."""
 
     everyday = ("kind", "message", "choices")
-    effect = Effect.ACTS
     asks_person = computed(PersonAsked(), _request)
     hears_person = True
     unaddressed = computed(Unaddressed.ONLY_PAGE, _page)
@@ -56,16 +55,13 @@ class RequestHuman(OwnershipAction):
         return True
 
 
-class TellPerson(Action):
+class TellPerson(ServiceAct):
     """Write your person a line, as an answer to theirs. It waits for nothing; request_human asks them something.
 
     They read it at the live wall: at most 10 lines a minute."""
 
-    effect = Effect.ACTS
-    lane = Lane.BESIDE
     gives = False
     serves_reading = True
     unmetered = True
-    text_key = "observed"
 
     message: Message = Field(min_length=1, description="What to tell them.")

@@ -5,10 +5,10 @@ from typing import Literal
 from pydantic import AliasChoices, Field
 
 from shared.actions.arguments import Part, Selector
-from shared.actions.base import ElementAction, PageAction
+from shared.actions.base import ElementAction, PageAct
 from shared.actions.interaction import At, Force, Modifiers, NoWaitAfter, Trial
 from shared.actions.interaction import Scroll as Scrolling
-from shared.actions.traits import Aim, Effect, Input
+from shared.actions.traits import Aim, Input
 
 
 class DragAndDrop(ElementAction):
@@ -43,14 +43,12 @@ class Point(Part):
     y: float = Field(description="Px down.")
 
 
-class Mouse(PageAction):
+class Mouse(PageAct):
     """Use the mouse at a point of the window, where no selector helps.
 
     Points are in CSS px of the viewport. It is for places such as on a canvas; the reply names the element there."""
 
     everyday = ("to",)
-    effect = Effect.ACTS
-    text_key = "observed"
 
     do: Literal["move", "click", "down", "up", "drag", "wheel"] = Field(description="What to do there.")
     x: float = Field(ge=0, description="Px from the left.")
@@ -64,15 +62,13 @@ class Mouse(PageAction):
     modifiers: Modifiers = None
 
 
-class Scroll(PageAction):
+class Scroll(PageAct):
     """Scroll the page or an element: one screen down, by px or to an end; or an element into view.
 
     The reply says where it is then, and how much more there is."""
 
     everyday = ("selector", "to", "y")
     gives = False
-    effect = Effect.ACTS
-    text_key = "observed"
 
     selector: Selector | None = Field(default=None, description="Element to show, or to scroll in.")
     frame: Selector | None = Field(default=None, description="Selector of its iframe.")

@@ -7,7 +7,7 @@ from pydantic import AliasChoices, Field, JsonValue, field_validator
 from pydantic.json_schema import SkipJsonSchema
 
 from shared.actions.arguments import LONG_TEXT, Address, AnyJson, SecretHeader, Selector
-from shared.actions.base import PageAction, SessionAct
+from shared.actions.base import PageAct, PageAction, SessionAct
 from shared.actions.traits import Alias, Effect, GivenScript, Lane, computed
 from shared.json_lines.strict import MOST_VALUES
 from shared.next_calls import next_call
@@ -74,13 +74,11 @@ class AddSessionInitScript(SessionAct):
         )
 
 
-class AddInitScript(PageAction):
+class AddInitScript(PageAct):
     """Run JavaScript in each later document of the page, before its own scripts.
 
     Also in its frames. With sessionId and no pageId: in all pages of a session of your own."""
 
-    effect = Effect.ACTS
-    text_key = "observed"
     runs_script = GivenScript(later=True)
     undone_by = next_call("remove_init_scripts", script_ids=["..."])
 
@@ -100,14 +98,12 @@ class RemoveSessionInitScripts(SessionAct):
     script_ids: ScriptIds = None
 
 
-class RemoveInitScripts(PageAction):
+class RemoveInitScripts(PageAct):
     """Remove init scripts of the page: some, or all. Their effects stay until the next document."""
 
     gives = False
-    effect = Effect.ACTS
     lane = Lane.BESIDE
     needs_open_page = False
-    text_key = "observed"
     undone_by = next_call("add_session_init_script", script="...")
 
     script_ids: ScriptIds = None

@@ -7,9 +7,9 @@ from urllib.parse import urlsplit
 from pydantic import Field, JsonValue, StringConstraints
 
 from shared.actions.arguments import Part, Quotable, SessionId
-from shared.actions.base import Action, SessionAct, SessionAction
+from shared.actions.base import ServiceAction, SessionAct, SessionAction
 from shared.actions.reading import Budget
-from shared.actions.traits import UNDO, Alias, Closing, Cookies, Effect, Lane, Scope, StoredLogins, computed
+from shared.actions.traits import UNDO, Alias, Closing, Cookies, Effect, Scope, StoredLogins, computed
 from shared.next_calls import next_call
 from shared.pages import Engine, Permission
 from shared.wire import DEFAULT_SESSION
@@ -47,7 +47,7 @@ def _cookies_copied(action: "CreateSession") -> Cookies:
     return Cookies.TOUCHES if action.source is not None else Cookies.NONE
 
 
-class CreateSession(Action):
+class CreateSession(ServiceAction):
     """Create a session of your own, which only you can use until you share it: signed in nowhere, or `from` another.
 
     With `from` it begins with a copy of that session's cookies, and of the storage of `sites`. A site that rotates its
@@ -59,7 +59,6 @@ class CreateSession(Action):
     serves_reading = True
     makes_session = True
     undone_by = next_call("close_session", ...)
-    lane = Lane.BESIDE
     id_fields = ("source",)
     cookie_use = computed(Cookies.NONE, _cookies_copied)
     loggable_arguments = frozenset({"name", "locale", "timezone", "browserType", "from", "sites"})
@@ -101,54 +100,48 @@ class CreateSession(Action):
         return (*proxy, "", *self.sites) if self.source is not None else proxy
 
 
-class GetSession(Action):
+class GetSession(ServiceAction):
     """Get what a session is: owner, options, when it was made and last used, its pages, calls and errors."""
 
-    lane = Lane.BESIDE
     id_fields = ("session_id",)
 
     session_id: SessionId = Field(default=DEFAULT_SESSION, description="The session; leave out for the shared login.")
 
 
-class ListSessions(Action):
+class ListSessions(ServiceAction):
     """List the sessions: whose each is, whether you may use it, and how many pages it has."""
-
-    lane = Lane.BESIDE
 
     user_id: Label | None = Field(default=None, description="Only those that were created for this user.")
     persistent: bool | None = Field(default=None, description="Only persistent ones, or only the others.")
 
 
-class ExtendSession(Action):
+class ExtendSession(ServiceAction):
     """Let a session of yours last longer: so many milliseconds from now."""
 
     effect = Effect.ACTS
     undone_by = next_call("extend_session", ...)
-    lane = Lane.BESIDE
     id_fields = ("session_id",)
 
     session_id: SessionId = Field(description="The session.")
     ttl: int = Field(default=86_400_000, ge=1, le=31_536_000_000, description="Milliseconds from now.")
 
 
-class ShareSession(Action):
+class ShareSession(ServiceAction):
     """Say whether others may use a session of yours (act) or not (private)."""
 
     effect = Effect.ACTS
     undone_by = next_call("share_session", ...)
-    lane = Lane.BESIDE
     id_fields = ("session_id",)
 
     session_id: SessionId = Field(description="The session.")
     access: Literal["private", "act"] = Field(default="act", description="What others may do in it.")
 
 
-class CloseSession(Action):
+class CloseSession(ServiceAction):
     """Close a session of yours with all of its pages. Its cookies and logins are gone."""
 
     effect = Effect.DESTROYS
     serves_reading = True
-    lane = Lane.BESIDE
     closes = Closing(Scope.SESSION)
     undone_by = UNDO
     aliases = (Alias("destroy_session"),)

@@ -9,10 +9,10 @@ from typing import Annotated, ClassVar, Final, Literal
 from pydantic import Field
 
 from shared.actions.arguments import LONG_TEXT, Address, Part, Selector
-from shared.actions.base import Action, OwnPageAction, VisitingAction
+from shared.actions.base import OwnPageAction, ServiceAction, VisitingAction
 from shared.actions.interaction import Click, Fill, HowToClick, Type
 from shared.actions.selectors import check_selector
-from shared.actions.traits import Effect, Lane
+from shared.actions.traits import Effect
 from shared.errors import ValidationFailed, field_details
 from shared.filenames import FileName
 from shared.next_calls import next_call
@@ -60,7 +60,7 @@ class Viewport(Part):
     height: int = Field(default=720, ge=100, le=10_000, description="px.")
 
 
-class BrowserLaunch(Action):
+class BrowserLaunch(ServiceAction):
     """Launch a Playwright browser (chromium, firefox, or webkit): a page of your own in the shared browser, with its
     login.
 
@@ -69,7 +69,6 @@ class BrowserLaunch(Action):
     effect = Effect.ACTS
     serves_reading = True
     undone_by = next_call("browser_quit")
-    lane = Lane.BESIDE
     text_key = "text"
     activity_phrase = "launching browser"
 
@@ -174,12 +173,11 @@ class BrowserScreenshot(OwnPageAction):
     path: FileName | None = Field(default=None, description="Optional: file path to save screenshot")
 
 
-class BrowserQuit(Action):
+class BrowserQuit(ServiceAction):
     """Close your browser: the page that browser_launch opened. The shared login stays."""
 
     effect = Effect.DESTROYS
     serves_reading = True
-    lane = Lane.BESIDE
     text_key = "text"
     activity_phrase = "closing browser"
     unmetered: ClassVar[bool] = True

@@ -5,19 +5,15 @@ from types import MappingProxyType
 from pydantic import Field
 
 from shared.actions.arguments import CallId
-from shared.actions.base import Action
-from shared.actions.traits import Effect, Lane
+from shared.actions.base import ServiceAct
 
 
-class Undo(Action):
+class Undo(ServiceAct):
     """Take back what a call of yours lost within 10 minutes: a closed page or session, cookies, storage, logins.
 
     What was set again since stays, and the reply says so. Acts on the site itself cannot be undone."""
 
     everyday = ("callId", "list")
-    effect = Effect.ACTS
-    lane = Lane.BESIDE
-    text_key = "observed"
     hints = MappingProxyType({"AFFECTS_OTHERS": 'To affect all of them, repeat undo with "affectOthers": true.'})
 
     call_id: CallId | None = Field(default=None, description="By default your last one; its beginning is enough.")

@@ -15,7 +15,6 @@ class WaitForSelector(WaitingAction):
     `state` chooses: visible, hidden, attached or detached."""
 
     everyday = ("state",)
-    text_key = "observed"
 
     selector: Selector = Field(description="Ref (e12), CSS or role=...")
     state: Literal["attached", "detached", "visible", "hidden"] = Field(
@@ -36,7 +35,6 @@ class WaitForNavigation(WaitingAction):
     One that began after your own last act on the page counts too."""
 
     everyday = ("url",)
-    text_key = "observed"
 
     pattern: UrlGlob | None = Field(default=None, alias="url", description="Only to a URL that matches.")
     wait_until: WaitUntil = "load"
@@ -46,7 +44,6 @@ class WaitForUrl(WaitingAction):
     """Wait until the page is at a URL that matches, and has loaded."""
 
     everyday = ()
-    text_key = "observed"
 
     pattern: UrlGlob = Field(alias="url")
     wait_until: WaitUntil = "load"
@@ -54,8 +51,6 @@ class WaitForUrl(WaitingAction):
 
 class WaitForLoad(WaitingAction):
     """Wait until the page's document has loaded."""
-
-    text_key = "observed"
 
     state: Literal["load", "domcontentloaded", "networkidle"] = Field(
         default="load",
@@ -92,7 +87,6 @@ class Expect(WaitingAction):
     A request counts from your own last act on the page. Of several elements, the first visible one is checked."""
 
     everyday = ("selector", "to", "value", "url", "request")
-    text_key = "observed"
 
     selector: Selector | None = Field(default=None, description="Ref (e12), CSS or role=...")
     pattern: UrlGlob | None = Field(default=None, alias="url", description="The page is at a URL that matches.")

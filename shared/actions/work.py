@@ -5,8 +5,7 @@ from typing import Annotated, Self
 from pydantic import BeforeValidator, Field, StringConstraints
 
 from shared.actions.arguments import Quotable, Reason
-from shared.actions.base import Action
-from shared.actions.traits import Effect, Lane
+from shared.actions.base import ServiceAct, ServiceAction
 from shared.next_calls import next_call
 
 
@@ -25,17 +24,14 @@ WorkKey = Annotated[
 ]
 
 
-class ClaimWork(Action):
+class ClaimWork(ServiceAct):
     """Claim a piece of work by name, so that no other agent does it. It lapses after 2 idle minutes.
 
     Claim it again in time, or give minutes. With waitSeconds you wait in line; claim it again within 12 s of its offer.
     With a reason you take it at once (after waitSeconds, if given), and its holder is told."""
 
     everyday = ("reason", "waitSeconds")
-    effect = Effect.ACTS
-    lane = Lane.BESIDE
     unmetered = True
-    text_key = "observed"
     undone_by = next_call("release_work", ...)
     hears_person = True
     loggable_arguments = frozenset({"key"})
@@ -49,23 +45,19 @@ class ClaimWork(Action):
         return self.wait_seconds * 1_000
 
 
-class ReleaseWork(Action):
+class ReleaseWork(ServiceAct):
     """Give up a piece of work that you claimed: whoever waits for it is offered it."""
 
-    effect = Effect.ACTS
-    lane = Lane.BESIDE
     unmetered = True
-    text_key = "observed"
     undone_by = next_call("claim_work", ...)
     loggable_arguments = frozenset({"key"})
 
     key: WorkKey
 
 
-class ListWork(Action):
+class ListWork(ServiceAction):
     """List the work that is claimed: by whom, why, until when, and who waits for it."""
 
-    lane = Lane.BESIDE
     unmetered = True
     text_key = "text"
 
