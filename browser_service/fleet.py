@@ -21,7 +21,7 @@ from browser_service.spine.hosts import Hosts
 from browser_service.spine.members import Member
 from browser_service.spine.membership import Membership
 from browser_service.store.journal import Journal
-from browser_service.store.placements import PlacementTable
+from browser_service.store.tables import PlacementTable
 from shared.pages import Figures, SessionOptions, SessionSpec
 
 _OPENS_WITHIN_S: Final = 3.0

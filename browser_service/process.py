@@ -182,7 +182,7 @@ def server_config(app: "FastAPI", encryption: ssl.SSLContext | None = None) -> u
         app,
         http="browser_service.http.protocol:BoundedHttp" if find_spec("httptools") else "h11",
         h11_max_incomplete_event_size=MAX_HEAD_BYTES,
-        ws="browser_service.http.link_socket:LinkSocket" if app.state.takes_hosts else "websockets-sansio",
+        ws="browser_service.http.hosts:LinkSocket" if app.state.takes_hosts else "websockets-sansio",
         ws_max_size=MAX_SOCKET_BYTES,
         ws_per_message_deflate=False,
         log_config=None,

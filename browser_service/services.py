@@ -46,26 +46,22 @@ from browser_service.spine.dispatch import Dispatcher
 from browser_service.spine.feed import Feeds
 from browser_service.spine.host_calls import HostCalls
 from browser_service.spine.host_events import HostEvents
-from browser_service.spine.ledger import Ledger
 from browser_service.spine.parts import FrontParts
 from browser_service.spine.policy import Policy
 from browser_service.spine.politeness import Origins
 from browser_service.spine.reads import Reads
 from browser_service.spine.register import CallRegister
 from browser_service.spine.rendering.told import ToldPages
+from browser_service.spine.stages import Ledger, Traced
 from browser_service.spine.talk import Talk
-from browser_service.spine.traced import Traced
 from browser_service.spine.undo import UndoStore
 from browser_service.store.activity import ActivityTable, Row
 from browser_service.store.artifacts import ArtifactLimits, Artifacts, Folders
-from browser_service.store.asked import AskedTable
-from browser_service.store.colours import ColourTable
-from browser_service.store.halts import HaltTable
 from browser_service.store.health import Storage
 from browser_service.store.journal import Journal
 from browser_service.store.journal_file import Damage
+from browser_service.store.tables import AskedTable, ColourTable, HaltTable, TokenTable
 from browser_service.store.thumbnails import ThumbnailTable
-from browser_service.store.tokens import TokenTable
 from browser_service.store.uploads import UploadRoots
 from browser_service.wall.agents import Agents
 from browser_service.wall.pairing import Pairing

@@ -40,7 +40,6 @@ async def save(
 
 
 def error_in(service: ServiceClient, response: httpx.Response) -> BrowseError:
-    """Return the error in a response that was read."""
     try:
         failure = Reply.model_validate_json(response.content).error
     except ValidationError:

@@ -227,7 +227,6 @@ def _shows_cards(ctx: Context) -> bool:
 
 
 def _failed(error: BrowseError, tool: str, form: ForModel, advice: str = "") -> protocol.CallToolResult:
-    """Return the result of a call that failed on this side."""
     reply = Reply(success=False, error=Failure.from_error(error))
     return results.tool_result(results.model_reply(reply, tool, form, advice), is_error=True)
 

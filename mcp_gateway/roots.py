@@ -153,7 +153,6 @@ async def _roots(ctx: Context, params: CallToolRequestParams) -> list[Path] | In
 
 
 def _folders(result: ListRootsResult) -> list[Path]:
-    """Return the roots that are folders of this machine."""
     urls = [urlsplit(str(root.uri)) for root in result.roots[:_MAX_ROOTS]]
     return [
         Path(url2pathname(url.path)) for url in urls if url.scheme == "file" and url.hostname in {None, "localhost"}

@@ -105,7 +105,6 @@ class Call(Model):
 
     @property
     def client(self) -> ClientRef:
-        """Return the caller."""
         return ClientRef(client_id=self.client_id, label=self.client_label)
 
 

@@ -201,7 +201,6 @@ def example(action: type[Action]) -> dict[str, JsonValue]:
 
 
 def _sample(name: str, node: Schema) -> JsonValue:
-    """Return a value that the schema allows."""
     if name in _SAMPLES:
         return _SAMPLES[name]
     options = node.get("enum") or node.get("anyOf")

@@ -42,7 +42,6 @@ class Converted(NamedTuple):
 
 
 def body_of(tool: str, arguments: Mapping[str, JsonValue]) -> Json:
-    """Return the body of a tool call, whatever arguments it has."""
     verb = arguments.get("action", tool)
     moved: Json = {VERB: verb} if verb != tool and tool in WITH_VERB else {}
     return {**arguments, **moved, "action": tool}

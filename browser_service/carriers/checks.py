@@ -1,14 +1,13 @@
 """Checks what a host elsewhere tells and asks: whoever takes it over gains what is opened on it, and no more."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Final, NamedTuple, Protocol
 
 import structlog
 from pydantic import JsonValue
 
-from browser_service.carriers.told_pages import ToldPages
 from browser_service.host.seam import ParsedCall
 from browser_service.rules.bounded import Bounded
 from shared.calls import ASKING, Call, Outcome
@@ -33,6 +32,8 @@ from shared.pages import PageState, SessionSpec
 from shared.strokes import Strokes
 from shared.wire import is_page_id
 
+_MOST_BYTES: Final = 64_000_000
+"""The limit of all its pages' states together. A URL alone may have two million."""
 _REMEMBERED: Final = 4_000
 """How many of a host's latest calls it may still say something about."""
 _MOST_OF_EVENT: Final = 50_000
@@ -43,6 +44,39 @@ _MOST_OF_PICTURE: Final = 200_000
 log = structlog.get_logger(__name__)
 
 
+class ToldPages:
+    """Each page's session and size, until the host tells that the page is closed, or no longer has the session."""
+
+    def __init__(self, most: int, has: Callable[[str], bool]) -> None:
+        """`has` returns whether the host has a session now."""
+        self._most, self._has = most, has
+        self._pages: dict[str, tuple[str, int]] = {}
+        self._bytes = 0
+
+    def note(self, page: PageState) -> bool:
+        """Count a page as it is now, and return whether the front takes it."""
+        size = weight(page.model_dump(mode="json"))
+        if not self._has_room(page.page_id, size):
+            self._pages = {page_id: told for page_id, told in self._pages.items() if self._has(told[0])}
+            self._bytes = sum(size for _, size in self._pages.values())
+            if not self._has_room(page.page_id, size):
+                return False
+        self._bytes += size - self._size(page.page_id)
+        self._pages[page.page_id] = page.session_id, size
+        return True
+
+    def closed(self, page_id: str, session_id: str) -> None:
+        if page_id in self._pages and self._pages[page_id][0] == session_id:
+            self._bytes -= self._pages.pop(page_id)[1]
+
+    def _has_room(self, page_id: str, size: int) -> bool:
+        others = len(self._pages) - (page_id in self._pages)
+        return others < self._most and self._bytes - self._size(page_id) + size <= _MOST_BYTES
+
+    def _size(self, page_id: str) -> int:
+        return self._pages[page_id][1] if page_id in self._pages else 0
+
+
 class Assignments(Protocol):
     """What the front has given to its hosts, each of which is named by its incarnation."""
 
@@ -51,8 +85,7 @@ class Assignments(Protocol):
     def session_of(self, page_id: str) -> str | None:
         """Return the session of a page, wherever it is; None for one that is not known yet."""
 
-    def has_page(self, incarnation: str, client_id: str) -> bool:
-        """Return whether a client has a page on that host."""
+    def has_page(self, incarnation: str, client_id: str) -> bool: ...
 
 
 class _Ran(NamedTuple):

@@ -35,8 +35,6 @@ class Front:
 
 
 class SocketWire:
-    """A WebSocket to the front."""
-
     def __init__(self, connection: ClientConnection) -> None:
         self._connection = connection
 

@@ -231,7 +231,6 @@ class Links:
             self._members.gone(host)
 
     def revoke(self, token_id: str) -> None:
-        """End the links of a token at once."""
         for host in self.hosts.values():
             if host.token.token_id == token_id:
                 try:

@@ -98,7 +98,6 @@ class Link:
         self._attend(self._parts.empty_into(wire), self._receive(wire))
 
     async def ended(self) -> None:
-        """Wait for the end of the link."""
         await asyncio.wait([self._over])
 
     async def call(self, method: Method, name: str, body: bytes) -> Any:  # Any: the method's own

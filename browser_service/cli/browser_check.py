@@ -125,7 +125,6 @@ async def _attach(options: LaunchOptions) -> str:
 
 
 def _executable(profile: str) -> str:
-    """Return the executable of the process with this profile."""
     for process in psutil.Process().children(recursive=True):
         try:
             if any(profile in argument for argument in process.cmdline()):

@@ -14,7 +14,7 @@ from browser_service.cli.options import new_app
 from browser_service.cli.running import RESTART, places, running_settings, service_of
 from browser_service.settings import Settings
 from client import config_file, instance
-from client.kept_down import KeptDown
+from client.autostart import KeptDown
 from shared import wire
 from shared.absent import CRYPTOGRAPHY, RICH, absent
 from shared.errors import Relayed, ServiceUnavailable

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import structlog
 
-from browser_service.store.asked import AskedTable
+from browser_service.store.tables import AskedTable
 from shared.background import Background
 from shared.errors import JournalFailed
 from shared.events import RequestOver

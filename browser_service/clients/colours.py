@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import structlog
 
 from browser_service.rules.bounded import Bounded
-from browser_service.store.colours import MOST_DEALT, ColourTable, Dealt
+from browser_service.store.tables import MOST_DEALT, ColourTable, Dealt
 from shared.background import Background
 from shared.colours import COLOURS
 from shared.errors import JournalFailed

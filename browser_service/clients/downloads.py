@@ -57,7 +57,6 @@ class Downloads:
         return [each.url for each in self._known.values() if each.client_id == client_id]
 
     def name_of(self, artifact_id: str) -> str | None:
-        """Return the file name of the download that became this artifact."""
         return next((each.name for each in self._known.values() if each.artifact_id == artifact_id), None)
 
     async def clean(self, days: int) -> None:

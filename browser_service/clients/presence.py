@@ -87,7 +87,6 @@ class Clients:
 
     @property
     def present_labels(self) -> dict[str, str]:
-        """Return the labels of the present clients, by id."""
         return {client_id: self._labels.get(client_id, "") for client_id in self.present_ids}
 
     async def stream(self, client_id: str, *, pages: bool = True) -> AsyncGenerator[CallMoved | PageMoved, None]:

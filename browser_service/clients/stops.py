@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import structlog
 
 from browser_service.rules.halts import Halt, Halts
-from browser_service.store.halts import HaltTable, KeptHalt
+from browser_service.store.tables import HaltTable, KeptHalt
 from shared.errors import JournalFailed
 
 log = structlog.get_logger(__name__)

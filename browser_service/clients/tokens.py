@@ -11,7 +11,7 @@ from pydantic import AfterValidator, Field, ValidationError
 
 from browser_service.security.auth import HostToken, Identity, Revocations, token_client, token_name
 from browser_service.security.origins import origin_pattern
-from browser_service.store.tokens import TokenRecord, TokenTable
+from browser_service.store.tables import TokenRecord, TokenTable
 from client.credentials import mint, mint_extension, mint_host, token_id
 from shared.background import Background
 from shared.calls import ClientRef

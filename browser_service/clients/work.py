@@ -158,7 +158,6 @@ class Work:
         }
 
     def _line(self, key: str, claim: Claim, client_id: str) -> str:
-        """Describe a claim in one line."""
         waiting = [f'"{label}"' for label in self.waiting(key)]
         parts = [
             f'"{key}"',

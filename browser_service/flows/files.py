@@ -133,7 +133,6 @@ def _description(files: FlowFiles, name: str, _changed: int, _size: int) -> Json
 
 
 def file_schema() -> Json:
-    """Return the JSON Schema of a flow's file."""
     schema = cast("Json", Flow.model_json_schema())  # a schema is JSON
     step = cast("dict[str, Json]", cast("dict[str, Json]", schema["$defs"])["Step"]["properties"])  # as pydantic has it
     step["action"]["enum"] = [name for name, kind in ACTIONS.items() if kind.scope is Scope.PAGE]

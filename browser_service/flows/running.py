@@ -201,8 +201,6 @@ def _first_effect(steps: list[Step]) -> int:
 
 
 class _StepRun:
-    """One step of a run."""
-
     def __init__(self, perform: Perform, run: Run, number: int, step: Step) -> None:
         self._run, self._number, self._step = run, number, step
         self._via, self._call = f"flow {run.flow.name}, step {number}", perform

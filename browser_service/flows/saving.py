@@ -238,7 +238,6 @@ def _slug(text: str) -> str:
 
 
 def _name_in(selectors: list[str]) -> str:
-    """Return the name that selectors give their element."""
     for pattern in (_NAME_IN, _CSS_NAME):
         if found := next(filter(None, map(pattern.search, selectors)), None):
             return flows.unquoted(found[1]) if pattern is _NAME_IN else found[1]

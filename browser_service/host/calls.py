@@ -264,7 +264,6 @@ class RunningCalls(Mapping[str, CallRun]):
             run.cancel.request(ending=True)
 
     async def wait_until_ended(self) -> None:
-        """Wait a limited time for all calls to end."""
         if self._working:
             await asyncio.wait(self._working, timeout=_END_WITHIN_S)
 

@@ -26,7 +26,7 @@ from browser_service.host.sessions.memory import Memory
 from browser_service.host.sessions.session import SessionEntry
 from browser_service.host.stages.admission import Admission
 from browser_service.host.stages.openings import Openings
-from browser_service.host.stages.request_rules import RequestRules
+from browser_service.host.stages.rules import RequestRules
 from browser_service.host.tabs.life import Life, LifeEvent
 from browser_service.host.tabs.record import PageRecord
 from browser_service.host.tabs.tab import Tab
@@ -241,7 +241,7 @@ class LocalHost:
         except BrowseError as error:
             return error.body()
         entry.record.mark_used()
-        entry.titles.read_soon()
+        entry.current.read_title_soon()
         return None
 
     async def point(self, page_id: str, x: float, y: float, *, picks: bool) -> Pointed:

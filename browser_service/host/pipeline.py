@@ -25,15 +25,15 @@ from browser_service.host.sessions.spare_windows import SpareWindows
 from browser_service.host.stages.act import Act
 from browser_service.host.stages.admission import Admission
 from browser_service.host.stages.confinement import confined
-from browser_service.host.stages.crash import add_crash_context
+from browser_service.host.stages.errors import add_crash_context
 from browser_service.host.stages.guard import check_guard
-from browser_service.host.stages.live import bring_up
 from browser_service.host.stages.openings import Openings
 from browser_service.host.stages.order import perform
 from browser_service.host.stages.parts import as_part, note_part, wait_for_dialog
 from browser_service.host.stages.reversal import REVERSALS
 from browser_service.host.stages.rules import check_session_act
 from browser_service.host.stages.session_handle import BrowserSession, perform_on_session
+from browser_service.host.stages.short import bring_up
 from browser_service.host.tabs.life import Life
 from browser_service.observability.logging import unexpected
 from browser_service.rules.partial import with_account
@@ -260,7 +260,7 @@ class Pipeline:
             entry.session.logins.save_soon()
             self.spare_windows.prepare(entry.session)
         if run.action.answers_dialog:  # after which scripts of the page go on
-            entry.titles.read_soon()
+            entry.current.read_title_soon()
 
     def _reply(self, run: CallRun, result: Json | None, error: ErrorBody | None) -> Outcome:
         outcome, page = Outcome(call_id=run.call.call_id), run.page

@@ -10,6 +10,8 @@ from fastapi.responses import FileResponse, Response
 from pydantic import ValidationError
 from starlette.requests import ClientDisconnect
 from starlette.websockets import WebSocket, WebSocketDisconnect
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+from websockets.http11 import Request as Handshake
 
 from browser_service.carriers.desk import check_read
 from browser_service.carriers.front_end import Links, Members
@@ -18,7 +20,6 @@ from browser_service.carriers.remote_host import RemoteHost
 from browser_service.carriers.wire import LinkLost
 from browser_service.host_settings import HostSettings
 from browser_service.http.faults import error_response
-from browser_service.http.link_socket import SOCKET, LinkSocket
 from browser_service.http.routes import services
 from browser_service.security.auth import identify_host
 from browser_service.services import Services
@@ -27,6 +28,8 @@ from shared.errors import BrowseError, Forbidden, InvalidRequest
 from shared.local_times import worded
 from shared.model import Model
 
+SOCKET = "browse_together.socket"
+"""The key among a websocket's extensions for this."""
 router = APIRouter(include_in_schema=False)
 
 _MOST_PUT: Final = 200_000_000
@@ -34,6 +37,23 @@ _MOST_PUT: Final = 200_000_000
 _HELD: Final = asyncio.Semaphore(4)
 
 M = TypeVar("M", bound=Model)
+
+
+class LinkSocket(WebSocketsSansIOProtocol):
+    """The server's websockets where hosts may dial in."""
+
+    def handle_connect(self, event: Handshake) -> None:
+        super().handle_connect(event)
+        if (scope := vars(self).get("scope")) is not None:  # there is none if the handshake failed
+            scope["extensions"][SOCKET] = self
+
+    def allow(self, most: int) -> None:
+        """Take messages of this many bytes from now on."""
+        self.conn.max_message_size = most
+
+    def abort(self) -> None:
+        """End the connection without waiting for the other side, which may not read."""
+        self.transport.abort()
 
 
 class _Wire:

@@ -40,11 +40,9 @@ class HeldPage(Protocol):
     @property
     def lease(self) -> Lease | None: ...
 
-    def private_from(self, client_id: str) -> bool:
-        """Return whether the page is private to another client."""
+    def private_from(self, client_id: str) -> bool: ...
 
-    def give_to_person(self, request: "HumanRequest") -> None:
-        """Give the page to the person."""
+    def give_to_person(self, request: "HumanRequest") -> None: ...
 
     def return_from_person(self) -> None:
         """Return the page to its holder."""

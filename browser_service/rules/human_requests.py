@@ -107,7 +107,6 @@ class HumanRequests:
             )
 
     def _ask_next(self, page: HeldPage) -> None:
-        """Ask the person the next question on that page."""
         line = self._next.pop(page, deque())
         while line:
             request = line.popleft()

@@ -69,7 +69,6 @@ class Line(Generic[P]):
         self.places.insert(at, place)
 
     def leave(self, place: P) -> bool:
-        """Remove a place, and return whether it was in the line."""
         if place not in self.places:
             return False
         self.places.remove(place)

@@ -104,7 +104,6 @@ def one_line(text: str, limit: int = _MOST_TEXT) -> str:
 
 
 def redact(name: str, value: JsonValue, schema: Schema, texts: frozenset[str]) -> JsonValue:
-    """Redact a value according to its schema."""
     schema = _branch(schema, value)
     if isinstance(value, str):
         return _text(name, value, schema, texts)

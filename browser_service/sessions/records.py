@@ -152,7 +152,6 @@ class Sessions:
         return [*self._records.values()]
 
     def count_call(self, session_id: str | None, *, failed: bool) -> None:
-        """Count a call that used the session."""
         if session_id is not None and (record := self._records.get(session_id)):
             record.accessed_at = time.time()
             record.requests += 1

@@ -46,7 +46,6 @@ class ToldSessions:
             self._drop(session_id, name)
 
     def onto(self, spec: SessionSpec) -> SessionSpec:
-        """Return the spec with all that was told of the session and its pages."""
         known: Json = {}
         if (state := self._known(spec.session_id, _STATE)) is not None:
             known["state"] = state

@@ -97,7 +97,6 @@ class CrossOriginGuard(Stage):
             )
 
     def refused(self, client_id: str, pairs: Iterable[Pair]) -> bool:
-        """Return whether a person refused one of the pairs."""
         chat = self._chats.get(client_id)
         return chat is not None and any(chat.answers.get(pair) is False for pair in pairs)
 

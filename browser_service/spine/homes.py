@@ -13,7 +13,7 @@ from browser_service.rules.placement import Needs, needs_of, place
 from browser_service.rules.window import Clock
 from browser_service.sessions.directory import Directory
 from browser_service.spine.members import Home, Member
-from browser_service.store.placements import Placed, PlacementTable
+from browser_service.store.tables import Placed, PlacementTable
 from shared.errors import (
     BrowseError,
     BrowserLaunchFailed,

@@ -13,8 +13,6 @@ from shared.wire import DEFAULT_SESSION
 
 @dataclass(eq=False)
 class LaunchedBrowser:
-    """The page that browser_launch opens for a client. `perform` runs a call for that client."""
-
     directory: Directory
     client_id: str
     perform: Callable[[Json], Awaitable[Json]]
@@ -63,5 +61,4 @@ class LaunchedBrowser:
 
 
 def closing_call(session_id: str) -> Json:
-    """Return the call that closes a session."""
     return {"action": "close_session", "sessionId": session_id}

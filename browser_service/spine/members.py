@@ -13,7 +13,7 @@ from browser_service.host.seam import SessionHost
 from browser_service.rules.bounded import Bounded
 from browser_service.rules.placement import HostFacts, Needs
 from browser_service.rules.window import Clock
-from browser_service.store.placements import Placed
+from browser_service.store.tables import Placed
 from shared.model import Json
 from shared.pages import SessionSpec
 

@@ -140,7 +140,6 @@ class Membership:
         return page.session_id if page is not None else None
 
     def has_page(self, incarnation: str, client_id: str) -> bool:
-        """Return whether a client has a page on a host."""
         return any(self.assigned(incarnation, page.session_id) for page in self.directory.belonging_to(client_id))
 
     # --- the end of a host -------------------------------------------------------------------------------------------

@@ -15,11 +15,10 @@ from browser_service.spine.addressing import Addressing
 from browser_service.spine.cross_origin import CrossOriginGuard
 from browser_service.spine.feed import Feeds
 from browser_service.spine.host_calls import HostCalls
-from browser_service.spine.ledger import Ledger
 from browser_service.spine.policy import Policy
 from browser_service.spine.politeness import Origins
+from browser_service.spine.stages import Ledger, Traced
 from browser_service.spine.talk import Talk
-from browser_service.spine.traced import Traced
 
 
 @dataclass(frozen=True)

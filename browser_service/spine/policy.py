@@ -145,7 +145,6 @@ class Policy:
         return not granted and self.directory.sessions.has_shared_login(session_id)
 
     def may_list(self, caller: Identity, session_id: str) -> bool:
-        """Return whether the caller may know of a session and its pages."""
         return caller.limits.session in {None, session_id}
 
     def seen_by(self, caller: Identity, page: PageState) -> PageState:
@@ -160,7 +159,6 @@ class Policy:
         )
 
     def may_hear(self, caller: Identity, moved: PageMoved) -> bool:
-        """Return whether the caller may hear that a page moved."""
         page = self.directory.get(moved.page_id)
         return self.may_list(caller, moved.session_id) and (
             page is None or not caller.limits.origins or within(caller.limits.origins, page.url)

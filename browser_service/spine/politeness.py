@@ -32,8 +32,6 @@ _LONGEST_TIMEOUT_MS = 120_000
 
 @dataclass(frozen=True)
 class Pause:
-    """A pause that a site asked for."""
-
     until: float
     status: int
     since: float

@@ -23,8 +23,6 @@ _MOST_REFUSED: Final = 2_000
 
 
 class File(NamedTuple):
-    """A file that a caller may have."""
-
     path: Path
     mime_type: str
     name: str | None
@@ -32,8 +30,6 @@ class File(NamedTuple):
 
 @dataclass(eq=False)
 class Reads:
-    """Pictures of pages and files, for those who may have them."""
-
     parts: FrontParts
     secrets: NamedSecrets
     artifacts: Artifacts

@@ -3,11 +3,16 @@
 import asyncio
 import time
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import structlog
 
 from browser_service.clients.presence import Clients
+from browser_service.host.seam import CallKey
+from browser_service.observability.activity import Activity
 from browser_service.observability.logging import unexpected
+from browser_service.observability.metrics import Metrics
+from browser_service.security.auth import Identity
 from browser_service.sessions.directory import Directory
 from browser_service.sessions.records import Sessions
 from browser_service.spine.addressing import Addressing
@@ -16,18 +21,89 @@ from browser_service.spine.host_calls import HostCalls
 from browser_service.spine.host_events import HostEvents
 from browser_service.spine.launched import closing_call
 from browser_service.spine.policy import Policy
+from browser_service.spine.register import CallRegister
+from browser_service.spine.undo import UndoStore
 from shared.actions.base import Action
-from shared.actions.traits import Closing, Effect, Scope, Unaddressed, may_answer
+from shared.actions.traits import Batching, Closing, Effect, Scope, Unaddressed, may_answer
 from shared.background import Background
 from shared.calls import Notice, Outcome
 from shared.catalogue import ACTIONS
-from shared.errors import BrowseError, Forbidden, HostGone, JournalFailed, UnknownOutcome, field_details
+from shared.errors import BrowseError, ErrorBody, Forbidden, HostGone, JournalFailed, UnknownOutcome, field_details
+from shared.events import CallEnded
 from shared.model import Json
 from shared.next_calls import next_call
+
+if TYPE_CHECKING:
+    from browser_service.observability.tracing import Tracing
+
 
 _LONGEST_CALL_S = 86_400
 
 log = structlog.get_logger(__name__)
+
+
+@dataclass(eq=False)
+class Ledger(Stage):
+    register: CallRegister
+    undos: UndoStore
+    activity: Activity
+    metrics: Metrics
+
+    def refused(self, call: FrontCall, action: Action, error: ErrorBody) -> None:
+        """Record a call that was refused before it began."""
+        self.activity.note(call.caller, action, Outcome(call_id=call.call_id, error=error), call.call_id, 0)
+
+    async def run(self, call: FrontCall, go: Go) -> Outcome:
+        """Record the end of a call. If a batch's steps are calls, each has been recorded itself."""
+        began = time.monotonic()
+        outcome, action = await go(call), call.action
+        seconds, ended = time.monotonic() - began, outcome.error.code if outcome.error else "ok"
+        self.metrics.count_call(action.name(), ended, seconds, outcome.waited_ms)
+        if action.batching is not Batching.SEPARATE_CALLS:
+            self.activity.note(call.caller, action, outcome, call.call_id, seconds, via=call.via)
+        log.info(
+            "call",
+            action=action.name(),
+            client=call.caller.label,
+            page=outcome.page.page_id if outcome.page else None,
+            outcome=ended,
+            ms=round(seconds * 1000),
+        )
+        return outcome
+
+    def ended_late(self, event: CallEnded) -> None:
+        """Store the outcome of a call that a dialog had suspended, for get_call."""
+        key = CallKey.parse(event.outcome.call_id)
+        record = self.register.find(key.client_id, key.call_id)
+        if record.done:
+            return
+        caller = Identity(client_id=key.client_id)
+        self.register.note_last(record, self.undos.keep(caller, key.call_id, record.action, event.outcome))
+
+
+@dataclass(eq=False)
+class Traced(Stage):
+    """The span of each call, from its admission to its outcome."""
+
+    tracing: "Tracing | None"
+
+    def concerns(self, kind: type[Action]) -> bool:  # noqa: ARG002 - spans are of all calls, or of none
+        return self.tracing is not None
+
+    async def run(self, call: FrontCall, go: Go) -> Outcome:
+        if self.tracing is None:
+            return await go(call)
+        with self.tracing.span(call.action.name(), call.call_id, call.parent_span) as span:
+            outcome = await go(call)
+            page, code = outcome.page, outcome.error.code if outcome.error else None
+            self.tracing.note_end(span, code, page.page_id if page else None, page.session_id if page else None)
+        return outcome
+
+    def refused(self, call: FrontCall, action: Action, error: ErrorBody) -> None:
+        """Record a call that was refused before it began."""
+        if self.tracing is not None:
+            with self.tracing.span(action.name(), call.call_id, call.parent_span) as span:
+                self.tracing.note_end(span, error.code, None, None)
 
 
 @dataclass(eq=False)

@@ -71,8 +71,6 @@ def identity_of(viewer: Viewer) -> Identity:
 
 @dataclass(eq=False)
 class Requests:
-    """The calls of one viewer."""
-
     parts: Services
     identity: Identity
     recorded: Identity

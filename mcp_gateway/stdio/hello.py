@@ -38,7 +38,6 @@ class Hello(NamedTuple):
 
 
 def line(word: str, *about: object) -> bytes:
-    """Return the line for a word and its values."""
     return json.dumps([word, *about]).encode()
 
 

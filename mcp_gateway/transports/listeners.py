@@ -131,8 +131,6 @@ class Listener(uvicorn.Server):
 
 
 class Listeners:
-    """The listeners of a gateway, one for each port."""
-
     def __init__(self, settings: TransportSettings, gateway: Gateway) -> None:
         """Raises NotUsable."""
         self._settings = settings

@@ -13,9 +13,8 @@ import typer
 from browser_service.cli import files, flags, output
 from browser_service.cli.install import removal
 from browser_service.cli.install import skill as skills
-from browser_service.cli.install.chat_clients import CLIENTS, ChatClient, ClientName
+from browser_service.cli.install.chat_clients import CLIENTS, PASTED, UNKNOWN, ChatClient, ClientName
 from browser_service.cli.install.machine import Machine
-from browser_service.cli.install.pasting import PASTED, UNKNOWN
 from browser_service.cli.install.registration import Change, servers_of
 from browser_service.cli.options import new_app
 from shared.errors import ValidationFailed

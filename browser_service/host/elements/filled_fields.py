@@ -68,8 +68,6 @@ class FilledField:
 
 
 class FilledFields:
-    """The filled fields of one page."""
-
     def __init__(self) -> None:
         self._unsent, self._offered, self._left = _fields(), _fields(), _fields()
         self._url = self._left_at = ""

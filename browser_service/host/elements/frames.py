@@ -44,7 +44,6 @@ class FrameMatch:
 
 
 def locate(root: Page | Frame | FrameLocator, selector: str) -> Locator:
-    """Return the locator of a selector that is no ref."""
     if selector.startswith("(//"):
         return root.locator(f"xpath={selector}")
     return root.locator(_NAMED_ROW.sub(r"\1*=", selector))  # a row's name is all its text, and callers give a part

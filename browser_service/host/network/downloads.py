@@ -84,7 +84,6 @@ class Downloads:
         self._background = Background()
 
     def follow(self, download: Download, page: DownloadPage, owner: str, observer: DownloadObserver) -> None:
-        """Follow a download of a page to its end, for the client that owns it."""
         state = DownloadState(
             download_id=f"dl-{secrets.token_hex(6)}",
             client_id=owner,
@@ -100,7 +99,6 @@ class Downloads:
         self._background.spawn(self._follow_to_end(active))
 
     def running_on(self, page_id: str) -> bool:
-        """Return whether a download of the page is still running."""
         return any(each.state.page_id == page_id and not each.ended for each in self._active)
 
     def watch(self, cdp: CDPSession, tell_elsewhere: Callable[[str], None] | None) -> None:

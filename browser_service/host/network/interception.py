@@ -32,8 +32,6 @@ _CUT: Final = {"offline": True, "latency": 0, "downloadThroughput": -1, "uploadT
 
 
 class Interception:
-    """The interception of one page's requests."""
-
     def __init__(self, rules: Blocking) -> None:
         self._rules = rules
         self._session: CDPSession | None = None

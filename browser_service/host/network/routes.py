@@ -30,8 +30,6 @@ _MOST_COMPARED: Final = 1_000
 
 @dataclass(frozen=True)
 class MockAnswer:
-    """The answer of a mock."""
-
     status: int
     headers: dict[str, str]
     body: str

@@ -13,13 +13,14 @@ from browser_service.host.pages.dialogs import Dialogs
 from browser_service.host.sessions.session import SessionEntry
 from browser_service.host.tabs.life import CrashLog, Life, LifeEvent
 from browser_service.host.tabs.observer import Observer
-from browser_service.host.tabs.record import BLANK, PageRecord, Place
+from browser_service.host.tabs.record import BLANK, ERROR_PAGE, PageRecord, Place
 from browser_service.host.tabs.tab import Tab
 from shared.background import Background
 from shared.errors import BrowserCrashed
 
 _CLOSES_WITHIN_S: Final = 1.0
 """We kill a tab that takes longer, after the reply."""
+_TITLE_AFTER_S: Final = 0.1
 
 
 class CurrentTab:
@@ -33,6 +34,7 @@ class CurrentTab:
         self._dialogs = dialogs
         self._crashes = CrashLog()
         self._background = Background()
+        self._title_timer: asyncio.TimerHandle | None = None
 
     @property
     def open_tab(self) -> Tab:
@@ -129,6 +131,28 @@ class CurrentTab:
             self._detach()
         self._dialogs.forget_tab(tab)
         self._background.spawn(tab.kill())
+
+    # --- its title ------------------------------------------------------------------------------------------------
+
+    def note_title(self, title: str) -> None:
+        """Note the title that a look at the page has found."""
+        if self.record.rename(title):
+            self.record.tell_changed()
+
+    async def read_title(self) -> None:
+        """Ask the tab for its title, for 200 ms at most."""
+        tab = self.tab
+        if tab is None or self.record.dialog or not self.live or tab.page.url.startswith(ERROR_PAGE):
+            return
+        if (title := await tab.title()) is not None:
+            self.note_title(title)
+
+    def read_title_soon(self) -> None:
+        """Ask for the title after the replies, once for many acts in a row: it costs as much as an act."""
+        if self._title_timer is not None:
+            self._title_timer.cancel()
+        read = lambda: self._background.spawn(self.read_title())  # noqa: E731 - one expression
+        self._title_timer = asyncio.get_running_loop().call_later(_TITLE_AFTER_S, read)
 
     # --- whether it works ----------------------------------------------------------------------------------------
 

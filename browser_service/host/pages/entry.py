@@ -21,7 +21,6 @@ from browser_service.host.pages.listener import Listener
 from browser_service.host.pages.recovery import Recovery, ways_on
 from browser_service.host.pages.screencast import Screencast
 from browser_service.host.pages.thumbnails import Thumbnails
-from browser_service.host.pages.titles import Titles
 from browser_service.host.seam import ArtifactPort, HostLimits
 from browser_service.host.sessions.session import SessionEntry
 from browser_service.host.tabs.console import Console
@@ -87,11 +86,10 @@ class PageEntry:
             timeline=limits.timeline,
             artifacts=common.artifacts,
         )
-        self.titles = Titles(record, self.current)
         self.recovery = Recovery(record, self.current, session, self.settings, self.filled_fields, self.adopt)
         self.hand = Hand(record, self.current, Fit(self.settings.emulation), self.recovery, session)
         self._listener = Listener(
-            *(record, self.current, self.queue, self.filled_fields, self.titles, common.policy, common.downloads),
+            *(record, self.current, self.queue, self.filled_fields, common.policy, common.downloads),
             logins=session.logins,
             attached=session.attached and session.profile,
         )
@@ -182,7 +180,7 @@ class PageEntry:
         self.current.replace(tab)
         self._listener.check_url(tab)  # a popup may be there already
         if came_by_itself:
-            self.titles.read_soon()  # its document may have come before
+            self.current.read_title_soon()  # its document may have come before
         self.check_trace()
         place = record.place
         record.place = place._replace(history=())  # the window has it by now
@@ -256,7 +254,6 @@ class PageEntry:
             self.tell(self.lease.client_id, f"{self.page_id} opens popups that are closed as they come: {why}.")
 
     def for_call(self, run: CallRun, perform_part: PartRunner) -> BrowserPage:
-        """Return the page as a call sees it."""
         common = self._common
         return BrowserPage(
             self.record,
@@ -267,7 +264,6 @@ class PageEntry:
             self.recovery,
             call=run.call,
             artifacts=common.artifacts,
-            titles=self.titles,
             console=self.console,
             recorder=self.recorder,
             screencast=self.screencast,

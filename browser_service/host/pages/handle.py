@@ -12,13 +12,11 @@ from browser_service.host.files import Files
 from browser_service.host.pages.current_tab import CurrentTab
 from browser_service.host.pages.dialogs import Dialogs
 from browser_service.host.pages.effects import Effects
-from browser_service.host.pages.elements import Elements
+from browser_service.host.pages.elements import Elements, lasting_selectors
 from browser_service.host.pages.looks import Looks
 from browser_service.host.pages.recovery import Recovery
 from browser_service.host.pages.screencast import Screencast
 from browser_service.host.pages.thumbnails import Thumbnails
-from browser_service.host.pages.titles import Titles
-from browser_service.host.reading import lasting
 from browser_service.host.seam import ArtifactPort
 from browser_service.host.sessions.session import SessionEntry
 from browser_service.host.tabs.console import Console
@@ -42,8 +40,6 @@ PartRunner = Callable[["BrowserPage", Action], Awaitable[Json]]
 
 @dataclass(eq=False)
 class BrowserPage:
-    """A live page as one call sees it."""
-
     record: PageRecord
     current: CurrentTab
     session: SessionEntry
@@ -53,7 +49,6 @@ class BrowserPage:
     _: KW_ONLY
     call: Call
     artifacts: ArtifactPort
-    titles: Titles
     console: Console
     recorder: Recorder
     screencast: Screencast
@@ -83,7 +78,7 @@ class BrowserPage:
         page_id, client_id = self.record.page_id, self.call.client_id
         self.files = Files(self.artifacts, self.call, page_id, self.reply_shares)
         self.effects = Effects(self.current, self.settings.network.traffic, client_id)
-        self.looks = Looks(self.current, self.effects, self.titles, client_id)
+        self.looks = Looks(self.current, self.effects, client_id)
 
     @cached_property
     def elements(self) -> Elements:
@@ -138,5 +133,5 @@ class BrowserPage:
 
     def note_target(self, selector: str, frame: str | None, found: Lasting | None = None) -> None:
         """Note how the element of a selector is found again: as `found` by a script, and as the client was shown it."""
-        again = lasting.selectors(self.looks.view, selector, frame, found)
+        again = lasting_selectors(self.looks.view, selector, frame, found)
         self.targets[selector] = again or self.targets.get(selector, [])

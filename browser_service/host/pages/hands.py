@@ -7,10 +7,13 @@ from typing import Final
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import FileChooser, Page
 
+from browser_service.host.elements.handles import let_go, taken
+from browser_service.host.elements.targets import element_at
 from browser_service.host.pages.current_tab import CurrentTab
-from browser_service.host.pages.drops import drop, find
 from browser_service.host.pages.recovery import Recovery
 from browser_service.host.pages.uploads import written
+from browser_service.host.scripts import script
+from browser_service.host.scripts.results import bounded, read
 from browser_service.host.seam import ArtifactPort
 from browser_service.host.sessions.session import SessionEntry
 from browser_service.host.tabs.open_list import OpenList
@@ -21,6 +24,7 @@ from browser_service.rules.bounded import Bounded
 from browser_service.security.http_logins import Credentials
 from shared.background import Background
 from shared.errors import BrowseError, DialogOpen, HumanInControl, TimedOut, ValidationFailed
+from shared.quoting import quoted
 from shared.strokes import ChosenFile, Stroke, Strokes
 from shared.wire import FILE_BYTES
 
@@ -34,11 +38,13 @@ _CHOOSER_WITHIN_S: Final = 3.0
 """A file chooser within this time was opened by the hand, a later one by somebody at the window itself."""
 _BUTTONS: Final = {"left": 1, "right": 2, "middle": 4}
 _EVENTS: Final = {"move": "mouseMoved", "down": "mousePressed", "up": "mouseReleased", "wheel": "mouseWheel"}
+_FIELD: Final = script("drop_field")
+_DROP: Final = bounded(script("drop_on"))
+_FIND: Final = bounded(script("find_on"))
+_MOST_FRAMES: Final = 20
 
 
 class Hand:
-    """A person's hand on one page."""
-
     def __init__(
         self,
         record: PageRecord,
@@ -226,3 +232,30 @@ async def _point_by_playwright(tab: Tab, stroke: Stroke) -> None:
         await mouse.up(button=stroke.button, click_count=stroke.clicks)
     elif stroke.do == "wheel":
         await mouse.wheel(stroke.dx, stroke.dy)
+
+
+async def drop(page: Page, stroke: Stroke, files: list[Path]) -> None:
+    """Drop files onto what is at the stroke's point. Raises ValidationFailed if the page does not take them."""
+    with let_go():
+        element = await element_at(page, stroke.x, stroke.y)
+        frame = await element.owner_frame() if element is not None else None
+        if element is None or frame is None:
+            raise ValidationFailed("There is nothing at that point now.", hint="Look at the page anew.")
+        field = taken(await frame.evaluate_handle(_FIELD)).as_element()
+        if field is None:
+            raise _takes_none()
+        await field.set_input_files(files)
+        if not read(bool, await element.evaluate(_DROP, field)):
+            raise _takes_none()
+
+
+def _takes_none() -> ValidationFailed:
+    return ValidationFailed("The page takes no files there.", hint="Drop them on its own field for files.")
+
+
+async def find(page: Page, stroke: Stroke) -> None:
+    """Show the next place of a text, or the one before. Raises ValidationFailed if the page has none."""
+    for frame in page.frames[:_MOST_FRAMES]:
+        if read(bool, await frame.evaluate(_FIND, {"text": stroke.text, "back": stroke.back})):
+            return
+    raise ValidationFailed(f"{quoted(stroke.text)} is not on the page.", hint="")

@@ -13,7 +13,6 @@ from browser_service.host.network.downloads import Downloads
 from browser_service.host.network.tab_events import TabListener
 from browser_service.host.network.traffic import throttled
 from browser_service.host.pages.current_tab import CurrentTab
-from browser_service.host.pages.titles import Titles
 from browser_service.host.sessions.logins import Logins
 from browser_service.host.tabs.record import BLANK, ERROR_PAGE, PageRecord
 from browser_service.host.tabs.tab import Tab
@@ -34,13 +33,10 @@ _SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 
 @dataclass(eq=False)
 class Listener(TabListener):
-    """The listener to the tabs of one page, one tab at a time."""
-
     record: PageRecord
     current: CurrentTab
     queue: PageQueue
     fields: FilledFields
-    titles: Titles
     policy: UrlPolicy
     downloads: Downloads
     logins: Logins
@@ -158,7 +154,7 @@ class Listener(TabListener):
 
     def _on_document(self) -> None:
         self.fields.clear()
-        self.titles.read_soon()
+        self.current.read_title_soon()
 
     def on_request(self, request: Request) -> None:
         if request.method not in _SAFE and request.resource_type in _FORM_TYPES:

@@ -10,7 +10,6 @@ from browser_service.host.elements import locators
 from browser_service.host.events import well_formed
 from browser_service.host.pages.current_tab import CurrentTab
 from browser_service.host.pages.effects import Effects
-from browser_service.host.pages.titles import Titles
 from browser_service.host.reading import snapshot, tree
 from browser_service.host.reading.folding import folded
 from browser_service.host.reading.snapshot import ClientView, Refs, State
@@ -24,11 +23,11 @@ from shared.next_calls import next_call
 class Looks:
     """One client's reads of a page, without the texts that no person can see."""
 
-    def __init__(self, current: CurrentTab, effects: Effects, titles: Titles, client_id: str) -> None:
+    def __init__(self, current: CurrentTab, effects: Effects, client_id: str) -> None:
         self.state_after_act: tuple[State, int] | None = None
         """The state that the act's own script read, if no more effects were due, and the tab's count of navigations
         then."""
-        self._current, self._effects, self._titles, self._client_id = current, effects, titles, client_id
+        self._current, self._effects, self._client_id = current, effects, client_id
 
     @property
     def view(self) -> ClientView | None:
@@ -105,7 +104,7 @@ class Looks:
 
     def _note_title(self, state: State) -> None:
         if len(state.title) < snapshot.TITLE_CHARACTERS:  # a longer one is cut there
-            self._titles.note(well_formed(state.title))
+            self._current.note_title(well_formed(state.title))
 
     async def refs(self, found: Locator, most: int, timeout_ms: int) -> list[Refs]:
         """Return the refs of the first `most` elements of a locator. The client may use them from now on."""
@@ -124,7 +123,7 @@ class Looks:
     async def cached(self, name: str, max_age_ms: int, read: Callable[[], Awaitable[Json]]) -> Json:
         """Return what `read` finds, or what it found for this client and revision at most `max_age_ms` ago. Clients may
         not see each other's results."""
-        key, reads, record = (self._client_id, name), self._current.open_tab.reads, self._titles.record
+        key, reads, record = (self._client_id, name), self._current.open_tab.reads, self._current.record
         known, at, revision = reads.get(key), time.monotonic(), record.revision
         if known is not None and known.revision == revision and (at - known.at) * 1000 < max_age_ms:
             return known.found

@@ -125,7 +125,6 @@ def refusal(dialog: OpenDialog, page: PageRecord, client_id: str) -> DialogOpen:
 
 
 def past_answer(*, accept: bool) -> str:
-    """Return the past participle for an answer."""
     return "accepted" if accept else "dismissed"
 
 

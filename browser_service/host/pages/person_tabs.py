@@ -207,7 +207,7 @@ class PersonTabs:
                 raise TimedOut("The tab did not answer; it is not shared.", hint="Look at it, then repeat.") from error
             raise
         entry.record.awaits_tab = False
-        await entry.titles.read()
+        await entry.current.read_title()
         self.log.emit(PageOpened(page=entry.record.state()))
         return entry
 

@@ -83,7 +83,6 @@ def told_of_stop(page: PageRecord, run: CallRun, failure: BrowseError) -> Browse
 
 
 def shut_out_error(page: PageRecord, run: CallRun) -> BrowseError:
-    """Make the error that replaces the reply of a call that is shut out."""
     if run.admitted and run.action.effect is not Effect.READS:
         return UnknownOutcome(f'"{page.page_id}" became private to another client while {run.action.name()} ran.')
     return private_error(page.page_id)

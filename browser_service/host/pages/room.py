@@ -48,8 +48,6 @@ log = structlog.get_logger(__name__)
 
 @dataclass(eq=False)
 class Room:
-    """The room for pages and browsers in one host."""
-
     pages: dict[str, PageEntry]
     sessions: dict[str, SessionEntry]
     running: RunningCalls
@@ -136,7 +134,6 @@ class Room:
     # --- who needs a page --------------------------------------------------------------------------------------------
 
     def _needs(self, page: PageEntry) -> bool:
-        """Say whether somebody needs the page at all."""
         has_call = bool(self.running.on_page(page.page_id))
         return page.needed or has_call or self.downloads.running_on(page.page_id)
 

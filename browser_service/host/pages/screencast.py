@@ -18,8 +18,8 @@ from browser_service.host.pages.current_tab import CurrentTab
 from browser_service.host.scripts import script
 from browser_service.host.tabs.cast import Cast, ChromiumCast, Picture, ScreenshotCast, Sent
 from browser_service.host.tabs.life import Life
-from browser_service.host.tabs.masked import MaskedPictures
 from browser_service.host.tabs.record import PageRecord
+from browser_service.host.tabs.secrecy import MaskedPictures
 from browser_service.host.tabs.tab import Tab
 from browser_service.rules.turns import PageQueue
 from browser_service.security.http_logins import Challenge
@@ -217,7 +217,6 @@ class Screencast:
         return None if over else act
 
     async def _frame(self, seq: int, view: View) -> Frame:
-        """Return the frame as a viewer with this view may see it."""
         picture, state, now = self._picture, self._state(), self._seq
         if view.masked and picture is not None:
             picture = await self._without_secrets(picture, view)

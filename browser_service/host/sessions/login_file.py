@@ -123,7 +123,6 @@ def _parse_cookies_txt(content: str, file: LoginFile) -> list[Json]:
 
 
 def _add_cookie(file: LoginFile, cookie: Json) -> None:
-    """Add a cookie to the file's, or refuse it."""
     domain, name, path = str(cookie["domain"]), cookie.get("name"), cookie.get("path") or "/"
     expires = cookie.get("expires")
     session_only = expires in (None, -1, 0)

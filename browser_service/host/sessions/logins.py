@@ -101,7 +101,6 @@ class Logins:
             return True
 
     async def read(self, context: BrowserContext) -> Json:
-        """Read all logins of a context."""
         async with self._storage_lock:
             return await storage_state(context)
 

@@ -16,8 +16,6 @@ _MOST_SITES = 100
 
 @dataclass(eq=False)
 class Permissions:
-    """The permissions of one session."""
-
     by_origin: dict[str, list[str]] = field(default_factory=dict)
     _granted_by: dict[str, str] = field(default_factory=dict)
     """The client for which each origin got its permissions; none is known in a session that came back."""

@@ -155,7 +155,6 @@ async def _open_window(launcher: Launcher, url: str | None) -> OrdinaryWindow:
 
 
 def changed_sites(before: list[Json], after: list[Json]) -> list[str]:
-    """List the sites whose cookies changed."""
     old, new = ({(*cookie_key(cookie), cookie.get("value")) for cookie in cookies} for cookies in (before, after))
     return sorted({str(domain).lstrip(".") for _, domain, _, _ in old ^ new})
 

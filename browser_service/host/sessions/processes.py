@@ -85,7 +85,6 @@ def find_process(record: Json) -> psutil.Process | None:
 
 
 def browsers_of(driver: WatchedProcess | None, profile_dir: Path) -> list[WatchedProcess]:
-    """Return the processes that a driver started on our profile."""
     children = children_of(driver.process) if driver is not None else []
     return [WatchedProcess(child) for child in children if str(profile_dir) in " ".join(_command(child))]
 

@@ -25,8 +25,7 @@ class PageEvents(Protocol[Session_contra]):
     def dialog(self, session: Session_contra, page: Page | None, dialog: Dialog) -> None:
         """Note a dialog that opened."""
 
-    def dialog_closed(self, dialog: Dialog) -> None:
-        """Note a dialog that is closed."""
+    def dialog_closed(self, dialog: Dialog) -> None: ...
 
 
 class SessionEvents(Protocol):

@@ -60,8 +60,6 @@ def guilty(before: Usage, after: Usage) -> psutil.Process | None:
 
 
 class Watchdog:
-    """The watch over the browsers of one driver."""
-
     def __init__(self, launcher: HasDriver, every_s: float = _EVERY_S) -> None:
         self._launcher, self._every_s = launcher, every_s
         self._shared = list[psutil.Process]()

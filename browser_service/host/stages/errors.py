@@ -1,4 +1,4 @@
-"""Playwright's errors in our words, with what was observed of the act that failed."""
+"""What the failures of an act mean: its time is over, its page ended, or Playwright says why."""
 
 import asyncio
 from typing import Final
@@ -8,13 +8,119 @@ from pydantic import JsonValue
 
 from browser_service.host import errors
 from browser_service.host.pages.handle import BrowserPage
+from browser_service.host.sessions.memory import Memory
 from browser_service.host.stages import explanation
 from browser_service.host.stages.act import Stage
 from browser_service.host.tabs.observation import Observation
+from browser_service.host.tabs.record import PageRecord
 from shared.actions.base import Action
-from shared.errors import BrowseError, NavigationFailed, UnknownOutcome
+from shared.actions.traits import Effect, Reports
+from shared.errors import BrowseError, BrowserCrashed, NavigationFailed, TimedOut, UnknownOutcome
+from shared.model import Json
+from shared.next_calls import next_call
 
+GRACE_S: Final = 1.0
 _EXPLAIN_S: Final = 2.0
+
+
+class Crash(Stage):
+    """The end of a page under an act, unless that is what the act was for."""
+
+    async def failed(self, error: Exception) -> Exception | None:
+        current, record = self.page.current, self.page.record
+        if not isinstance(error, PlaywrightError):
+            return error
+        if current.gone and not record.life.over and self.act.observed and errors.began(error):
+            return None
+        if current.gone:
+            return record.closed_error(f" while {self.action.name()} ran")
+        return self._interrupted(error) if await current.died(error) else error
+
+    def _interrupted(self, error: PlaywrightError) -> BrowseError:
+        page, cause, name = self.page.record, self.page.current.cause() or "the page ended", self.action.name()
+        details: Json = {"url": page.url, "context": {"lastUrl": page.url, "crashReason": str(error).splitlines()[0]}}
+        if self.action.effect is Effect.READS or errors.not_begun(error):
+            said = f"{cause[:1].upper()}{cause[1:]}; {name} did nothing."
+            hint = f"{said} Repeat the call: the page is reopened at {page.url}."
+            return BrowserCrashed("Browser instance crashed unexpectedly", hint=hint, details=details)
+        return UnknownOutcome(
+            f"{name} was under way when {cause}.",
+            hint=f"It may or may not have happened: look first ({next_call('snapshot', page_id=page.page_id)} reopens "
+            f"the page at {page.url}), then decide whether to repeat it.",
+            details=details,
+        )
+
+
+def add_crash_context(error: BrowseError, page: PageRecord | None, memory: Memory) -> None:
+    """Add to a crash's error which browser it was, where the page was, and how much memory was in use."""
+    found = error.details.get("context")
+    context = found if isinstance(found, dict) else {}
+    if not isinstance(error, BrowserCrashed) and "crashReason" not in context:
+        return
+    known: Json = {}
+    if page is not None and page.browser_id:
+        known = {"browserId": page.browser_id, "lastUrl": page.url}
+    if memory.used_mb:
+        known["memoryUsage"] = _amount(memory.used_mb)
+    error.details["context"] = {**known, **context}
+
+
+def _amount(megabytes: int) -> str:
+    return f"{megabytes / 1000:.1f}GB" if megabytes >= 1000 else f"{megabytes}MB"  # noqa: PLR2004 - of one unit to the other
+
+
+class Clock(Stage):
+    """The end of an act's time, and the reason: the call was cancelled, the page goes elsewhere, or nothing answers."""
+
+    async def failed(self, error: Exception) -> Exception | None:
+        if isinstance(error, TimeoutError):
+            return await self._out_of_time()
+        if not isinstance(error, PlaywrightError) or not errors.is_timeout(error):
+            return error
+        if self.page.effects.navigating_to and not self.action.navigates:
+            return (
+                None
+                if self.page.effects.outlasted_by_navigation(error)
+                else self._under_way(self.page.effects.navigating_to)
+            )
+        self.page.current.doubt()
+        return error
+
+    async def _out_of_time(self) -> BrowseError | None:
+        page, run, action, observation = self.page, self.run, self.action, self.act.observation
+        pending_url = page.effects.navigating_to
+        page.current.doubt(doubted=not pending_url)
+        if run.cancel.requested:
+            return run.cancelled_error()
+        if observation is not None and observation.pending_url and action.reports >= Reports.READ_BACK:
+            observation.timed_out = True
+            left = f"{action.name()} was done; what it left on the page could not be read back"
+            self.act.result = {"observed": left}
+            return None
+        if observation is not None and observation.pending_url and not action.navigates:
+            return UnknownOutcome(
+                f"{action.name()} was under way when the page began to go to {pending_url}, whose server has not "
+                "answered yet.",
+                hint=f"See where it arrives: {next_call('snapshot', timeout=30000)}. Then decide whether to repeat it.",
+            )
+        if pending_url and not action.navigates:
+            return self._under_way(pending_url)
+        await page.current.interrupt()
+        return TimedOut(
+            f"{action.name()} did not end within {action.allowed_ms()} ms.",
+            hint=f"Give it longer with `timeout` (ms), or look what the page shows: {next_call('snapshot')}.",
+            details={"url": page.record.url, "context": {"timeout": action.allowed_ms()}},
+        )
+
+    def _under_way(self, pending_url: str) -> TimedOut:
+        name, allowed, url = self.action.name(), self.action.allowed_ms(), self.page.record.url
+        longer, elsewhere = next_call("snapshot", timeout=30000), next_call("goto", url="...")
+        return TimedOut(
+            f"{name} did not end within {allowed} ms: the page goes to {pending_url}, whose server has not answered "
+            "yet. Until then it can neither be read nor acted on.",
+            hint=f"Wait longer for it: {longer}. Or leave: {elsewhere}.",
+            details={"url": url, "context": {"timeout": allowed, "navigatingTo": pending_url}},
+        )
 
 
 class Errors(Stage):

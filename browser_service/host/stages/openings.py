@@ -21,8 +21,6 @@ from shared.pages import PageState
 
 @dataclass(frozen=True)
 class Openings:
-    """The way from a call to its page, which the call may open."""
-
     pages: Mapping[str, PageEntry]
     sessions: Mapping[str, SessionEntry]
     registry: PageRegistry

@@ -7,19 +7,23 @@ from typing import Final
 from playwright.async_api import Error as PlaywrightError
 
 from browser_service.host.stages.act import Act, Stage
-from browser_service.host.stages.changes import Changes
-from browser_service.host.stages.clock import GRACE_S, Clock
-from browser_service.host.stages.crash import Crash
-from browser_service.host.stages.errors import Errors
+from browser_service.host.stages.changes import Changes, Observed
+from browser_service.host.stages.errors import GRACE_S, Clock, Crash, Errors
 from browser_service.host.stages.guard import CrossOrigin
-from browser_service.host.stages.left_fields import LeftFields
-from browser_service.host.stages.live import Live
 from browser_service.host.stages.logins import LoginsLeft
-from browser_service.host.stages.observed import Observed
-from browser_service.host.stages.person import PersonAtWindow
 from browser_service.host.stages.rules import Leave, OwnersRules
-from browser_service.host.stages.secret_fields import SecretFields
-from browser_service.host.stages.short import Front, Handles, Pictures, Targets, Title, WaitingDialog
+from browser_service.host.stages.short import (
+    Front,
+    Handles,
+    LeftFields,
+    Live,
+    PersonAtWindow,
+    Pictures,
+    SecretFields,
+    Targets,
+    Title,
+    WaitingDialog,
+)
 from shared.errors import BrowseError
 from shared.model import Json
 

@@ -1,20 +1,25 @@
-"""The owner's rules about acts: each is checked at the moment when it would run, by its element as it is then."""
+"""The owner's rules about acts, each checked when it would run, by its element as it is then; and about what pages send
+by themselves, whoever in a browser sends it."""
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import attrgetter
 from typing import Final
 from urllib.parse import urljoin
 
-from playwright.async_api import ElementHandle, Locator
+from playwright.async_api import ElementHandle, Locator, Request
 
+from browser_service.host.calls import CallRun
 from browser_service.host.elements import targets
 from browser_service.host.elements.handles import taken
+from browser_service.host.network.guard import Sent, is_chromium, refuse_requests
 from browser_service.host.pages.handle import BrowserPage
 from browser_service.host.scripts import results, script
 from browser_service.host.stages.act import Stage
 from browser_service.host.stages.guard import KEY as GUARD_KEY
+from browser_service.host.tabs.record import PageRecord
+from browser_service.host.tabs.tab import Tab
 from browser_service.security.act_rules import Act, ActRule, ActRules
 from browser_service.security.urls import origin_of
 from shared.actions.base import Action
@@ -23,11 +28,12 @@ from shared.calls import Call
 from shared.cuts import cut
 from shared.errors import Forbidden
 from shared.model import Json
-from shared.quoting import quoted
+from shared.quoting import address, quoted
 
 _ELEMENT_WORDS: Final = results.bounded(script("element_words"))
 _ENTER: Final = ("Enter", "NumpadEnter", "\n", "\r")
 WAYS: Final = "The account's owner may do it: browse-together run --person, or change the rule in policy.toml."
+Page = tuple[PageRecord, Tab]
 
 
 class Leave(Stage):
@@ -86,7 +92,6 @@ async def check_field(page: BrowserPage, action: Action, field: ElementHandle) -
 
 
 async def check_button(page: BrowserPage, action: Action, button: Locator, timeout_ms: float) -> None:
-    """Check a button that an action is about to click."""
     if page.act_rules and not page.call.by_person:
         handle = taken(await button.element_handle(timeout=timeout_ms))
         await _check_click(page, action, _act(page, action, action), handle, timeout_ms)
@@ -180,3 +185,91 @@ def _key(rule: ActRule, action: Action, acts: Sequence[Act]) -> str:
     other."""
     facts = [rule.name, action.wire_body(), *(act.model_dump(mode="json") for act in acts)]
     return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:32]
+
+
+class RequestRules:
+    """The refusal of requests that a rule leaves to a person. A person's call, or one that a person has allowed, may
+    send them; a question to a person about the page is not enough."""
+
+    def __init__(self, rules: ActRules, pages: Callable[[], Iterable[Page]], running: Mapping[str, CallRun]) -> None:
+        """`pages` returns those that are live, `running` has the calls of clients."""
+        self._rules = rules
+        self._pages = pages
+        self._running = running
+
+    def is_persons(self, sent: Sent) -> bool:
+        """Say if a person sends a request, in a tab of their own browser on which no agent acts. If nobody knows the
+        sender, a request for a document is a person's: it is a new tab."""
+        senders = self._senders(sent)
+        if not senders:
+            return sent.document
+        return not any(record.guarded or self._acted_on(record) for record, _ in senders)
+
+    def _is_free(self, page: Page) -> bool:
+        return _has_leave(page) or not (page[0].guarded or self._acted_on(page[0]))
+
+    def _acted_on(self, page: PageRecord) -> bool:
+        return any(run.acts and run.call.page_id == page.page_id for run in self._running.values())
+
+    def refuses(self, sent: Sent, ours: bool) -> bool:  # noqa: FBT001 - says it of the browser
+        """Return whether to refuse a request, and tell the holder of its page. In a browser that is not ours, requests
+        of unknown senders are its person's."""
+        senders = self._senders(sent) if sent.leads_on else []
+        rule = self._rules.against_request(sent.method, sent.url) or self._against_redirect(sent, senders)
+        if rule is None:
+            return False
+        senders = senders or self._senders(sent)
+        if any(map(self._is_free, senders)) or not (senders or ours):
+            return False
+        if len(senders) == 1:  # else nobody knows whose it is
+            _tell(senders[0], rule, sent)
+        return True
+
+    def _against_redirect(self, sent: Sent, senders: list[Page]) -> ActRule | None:
+        """Return the rule against a redirect from an address that an agent gave; None if there is none."""
+        acts = [record.loading for record, _ in senders if record.loading is not None]
+        return self._rules.deciding(acts[0].model_copy(update={"url": sent.url})) if len(acts) == 1 else None
+
+    def _senders(self, sent: Sent) -> list[Page]:
+        """Return the page that sends a request; for a frame or service worker, all pages that show its origin."""
+        pages = [*self._pages()]
+        for name in (sent.frame_id, *sent.within):
+            if exact := [(record, tab) for record, tab in pages if tab.target_id == name]:
+                return exact
+        origin = origin_of(sent.sender)
+        return [(record, tab) for record, tab in pages if origin and _shows(tab, origin)]
+
+
+async def watch_requests(page: BrowserPage) -> None:
+    """Check also what a person's page sends, from the first call on. An engine that cannot check all that a browser
+    sends checks what the page sends."""
+    if page.tab.watched or not page.act_rules.watches_requests:
+        return
+    page.tab.watched, rules, sender = True, page.act_rules, (page.record, page.tab)
+
+    def refuses(request: Request) -> bool:
+        rule = rules.against_request(request.method, request.url)
+        if rule is None or _has_leave(sender):
+            return False
+        _tell(sender, rule, Sent(request.method, request.url))
+        return True
+
+    if not is_chromium(page.playwright.context):
+        await refuse_requests(page.playwright, refuses)
+
+
+def _has_leave(page: Page) -> bool:
+    """Say if a person sends from the page, or allowed that: by a call, or in a page of theirs that no call has used."""
+    record, tab = page
+    return record.has_leave or (record.of_person and not tab.watched)
+
+
+def _shows(tab: Tab, origin: str) -> bool:
+    return any(f"{frame.url}/".startswith(f"{origin}/") for frame in tab.page.frames)
+
+
+def _tell(page: Page, rule: ActRule, sent: Sent) -> None:
+    record, tab = page
+    if record.holder_id and tab.events.notices.allows():  # a notice without a client would go to all
+        what = f"{record.page_id}: {sent.method} {address(sent.url)} was not sent"
+        record.tell(record.holder_id, f'{what}: the rule "{rule.name}" leaves that to a person. {WAYS}')

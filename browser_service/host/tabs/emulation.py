@@ -33,8 +33,6 @@ _ONLINE: Final = {"offline": False, "latency": 0, "downloadThroughput": -1, "upl
 
 @dataclass(eq=False)
 class Emulation:
-    """The emulation settings of one page."""
-
     page: PageRecord
     owner: str = ""
     """The client that held the page when these were set."""

@@ -25,8 +25,6 @@ _MOST_CHARACTERS: Final = 300_000
 
 @dataclass(eq=False)
 class InitScripts:
-    """The init scripts of one page, or of all pages of a session."""
-
     page: PageRecord | None = None
     """None for a session's."""
     owner: str = ""

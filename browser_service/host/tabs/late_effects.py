@@ -95,12 +95,10 @@ class EarlierActs:
             each.answered_late(socket)
 
     def due_within(self, seconds: float) -> Observation | None:
-        """Return the first act with a timer that is due within `seconds`."""
         now = time.monotonic()
         return next((each for each in self._acts if any(0 < at - now < seconds for at in each.due)), None)
 
     def cause_since(self, moment: float) -> Observation | None:
-        """Return the latest act with a late effect since `moment`."""
         return next((each for each in reversed(self._acts) if each.came_since(moment)), None)
 
 

@@ -285,7 +285,6 @@ class PageRecord:
     # --- what is said of it --------------------------------------------------------------------------------------
 
     def notice(self, client_id: str, text: str) -> NoticeGiven:
-        """Make a notice about the page for a client."""
         text = str(abridged_in(text, [self.url]))
         page_id = None if self.private_from(client_id) else self.page_id
         return NoticeGiven(client_id=client_id, notice=Notice(text=well_formed(text), page_id=page_id))

@@ -41,7 +41,6 @@ class PageSettings:
         await self.network.attach(tab.page, tab.events, came_by_itself=came_by_itself)
 
     def inherit(self, opener: "PageSettings") -> None:
-        """Copy the settings of the page that opened this one."""
         self.network.inherit(opener.network)
         self.emulation.inherit(opener.emulation)
         self.init_scripts.inherit(opener.init_scripts)
@@ -49,18 +48,12 @@ class PageSettings:
     @property
     def foreign(self) -> bool:
         """True if a client other than the present holder made some of them."""
-        network, emulation, scripts, holder_id = self.network, self.emulation, self.init_scripts, self._record.holder_id
-        made = [network.owner] if network.rules or network.headers else []
-        made += [emulation.owner] if emulation.settings else []
-        made += [scripts.owner] if scripts.texts else []
-        return bool({*made} - {holder_id})
+        return self.network.foreign or self.emulation.foreign or self.init_scripts.foreign
 
     def set_owner(self, client_id: str) -> None:
-        """Make a client the owner of all settings."""
         self.network.owner = self.emulation.owner = self.init_scripts.owner = client_id
 
     async def clear(self, tab: Tab) -> None:
-        """Remove all settings from a tab."""
         await self.init_scripts.remove(None)
         await self.network.clear(tab.page)
         await self.emulation.clear(tab)

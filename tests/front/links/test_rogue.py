@@ -10,7 +10,7 @@ import httpx
 import pytest
 from websockets.exceptions import InvalidStatus
 
-from browser_service.carriers import front_end, link, told_pages
+from browser_service.carriers import checks, front_end, link
 from browser_service.carriers.messages import FILE, LINK, MOST_MESSAGE
 from client.credentials import mint, mint_host
 from shared import wire
@@ -312,7 +312,7 @@ async def test_more_pages_than_a_host_may_have_are_not_taken(front: FrontSide) -
 async def test_pages_with_more_text_than_the_front_can_hold_are_not_taken(
     front: FrontSide, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(told_pages, "_MOST_BYTES", 100_000)
+    monkeypatch.setattr(checks, "_MOST_BYTES", 100_000)
     async with rogue(front, incarnation="rogue") as (host, known, _):
         host.answers["describe"] = [page(f"p~{number}", "mine") | {"title": "x" * 30_000} for number in range(1, 9)]
         assert len(await known.describe()) == 3

@@ -10,7 +10,7 @@ import av
 import pytest
 from PIL import Image
 
-from browser_service.host.tabs.video import Video
+from browser_service.host.tabs.recording import Video
 from shared.installation import install_command
 from tests.support.service import Agent
 from tests.support.tab import Tab

@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 from browser_service.host.pages import hands, screencast
-from browser_service.host.tabs import masked, secrecy
+from browser_service.host.tabs import secrecy
 from browser_service.host.tabs.secrecy import secrets_on
 from shared.frames import Frame, View
 from shared.strokes import Stroke, Strokes
@@ -139,7 +139,7 @@ def black_at(frame: Frame, *heights: int) -> list[bool]:
 async def test_a_reader_sees_a_black_box_over_a_secret_field_with_focus_or_value(
     service: RunningService, agent: Agent, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(masked, "_EVERY_S", 0.05)
+    monkeypatch.setattr(secrecy, "_EVERY_S", 0.05)
     await agent.call("goto", pageId="form", url=site.page("/", FIELDS))
     window, places = service.window("form"), (150, 350, 550)
     await until(service, "form", lambda frame: black_at(frame, *places) == [False, False, False], MASKED)
@@ -261,7 +261,7 @@ INNER = """<my-field><template shadowrootmode=closed><input name=pin value=1234 
 async def test_a_field_in_a_closed_root_is_black_too_also_in_an_open_one_and_in_another_sites_frame(
     service: RunningService, agent: Agent, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(masked, "_EVERY_S", 0.05)
+    monkeypatch.setattr(secrecy, "_EVERY_S", 0.05)
     site.page("/inner", "Hello")
     closed = CLOSED.replace("FRAME", site.url("/inner", host="localhost"))
     await agent.call("goto", pageId="closed", url=site.page("/closed", closed))
@@ -293,7 +293,7 @@ async def test_a_field_in_a_closed_root_is_black_too_also_in_an_open_one_and_in_
 async def test_a_password_that_its_page_shows_stays_black_and_so_does_one_that_only_its_words_give_away(
     service: RunningService, agent: Agent, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(masked, "_EVERY_S", 0.05)
+    monkeypatch.setattr(secrecy, "_EVERY_S", 0.05)
     fields = FIELDS.replace("id=name", "id=name aria-label='Passwort anzeigen'").replace("one-time-code", "off")
     await agent.call("goto", pageId="eye", url=site.page("/eye", fields))
     window, places = service.window("eye"), (150, 350, 550)
@@ -307,7 +307,7 @@ async def test_a_password_that_its_page_shows_stays_black_and_so_does_one_that_o
 async def test_an_editable_element_for_a_secret_is_black_too(
     service: RunningService, agent: Agent, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(masked, "_EVERY_S", 0.05)
+    monkeypatch.setattr(secrecy, "_EVERY_S", 0.05)
     secret = "<div id=pin contenteditable style='position: absolute; top: 300px; width: 200px; height: 100px"
     fields = FIELDS.replace('<input id=name style="top: 300px">', f"{secret}; -webkit-text-security: disc'></div>")
     await agent.call("goto", pageId="rich", url=site.page("/rich", fields))

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from client import instance
-from client.autostart import Autostart
-from client.kept_down import KeptDown
+from client.autostart import Autostart, KeptDown
 from shared.wire import DOWN_FILE
 
 

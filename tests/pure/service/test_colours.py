@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from browser_service.clients.colours import Colours
-from browser_service.store.colours import MOST_DEALT, ColourTable
 from browser_service.store.journal import Journal
+from browser_service.store.tables import MOST_DEALT, ColourTable
 from scripts.lint.sources import ROOT
 from shared.colours import COLOURS
 

@@ -1,0 +1,138 @@
+"""The small tables of the journal: requests to people, colours, stops of agents, hosts of sessions, named tokens."""
+
+import contextlib
+import sqlite3
+import time
+from collections.abc import Collection, Sequence
+from typing import Final, NamedTuple
+
+from pydantic import Field, ValidationError
+
+from browser_service.store.journal import Journal, keep_newest
+from shared.events import RequestOver
+from shared.limits import Limits
+from shared.model import Model
+
+_MOST_ASKED: Final = 1_000
+MOST_DEALT: Final = 1_000
+_MOST_TOKENS: Final = 1_000
+
+
+class _Table:
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+
+
+class AskedTable(_Table):
+    async def keep(self, over: RequestOver) -> None:
+        row = (over.request.request_id, time.time(), over.client_id, over.model_dump_json())
+        await self._journal.transact(lambda db: keep_newest(db, "asked", _MOST_ASKED, *row))
+
+    async def since(self, at: float, limit: int) -> list[tuple[float, RequestOver]]:
+        """Return the requests that ended since a time, each with the time of its end, the latest first."""
+        sql = "SELECT at, facts FROM asked WHERE at >= ? ORDER BY at DESC LIMIT ?"
+        rows = await self._journal.read(sql, at, limit)
+        return [(float(str(ended)), RequestOver.model_validate_json(str(facts))) for ended, facts in rows]
+
+
+class Dealt(NamedTuple):
+    """An owner's colour, and the name that it was dealt under."""
+
+    label: str
+    colour: str
+
+
+class ColourTable(_Table):
+    async def all(self) -> dict[str, Dealt]:
+        """Return what was dealt by client, the latest last."""
+        rows = await self._journal.read("SELECT client_id, label, colour FROM colours ORDER BY rowid")
+        return {str(client_id): Dealt(str(label), str(colour)) for client_id, label, colour in rows}
+
+    async def keep(self, client_id: str, dealt: Dealt) -> None:
+        await self._journal.transact(lambda db: keep_newest(db, "colours", MOST_DEALT, client_id, *dealt))
+
+    async def forget(self, client_ids: Collection[str]) -> None:
+        rows = [(each,) for each in client_ids]
+        await self._journal.transact(lambda db: db.executemany("DELETE FROM colours WHERE client_id = ?", rows))
+
+
+class KeptHalt(NamedTuple):
+    """A stop of a client, or of all (without an id); with 0 as `at`, a client that was let go alone meanwhile."""
+
+    client_id: str
+    by: str
+    at: float
+
+
+class HaltTable(_Table):
+    async def all(self) -> list[KeptHalt]:
+        rows = await self._journal.read("SELECT client_id, by, at FROM halts")
+        return [KeptHalt(str(client_id), str(by), float(str(at))) for client_id, by, at in rows]
+
+    async def write(self, halts: Sequence[KeptHalt]) -> None:
+        """Write all stops in place of the former ones."""
+
+        def write(db: sqlite3.Connection) -> None:
+            db.execute("DELETE FROM halts")
+            db.executemany("INSERT INTO halts VALUES (?, ?, ?)", halts)
+
+        await self._journal.transact(write)
+
+
+class Placed(NamedTuple):
+    """The host that has a session: its lasting id, and the incarnation to which the session was given."""
+
+    host_id: str
+    incarnation: str
+
+
+class PlacementTable(_Table):
+    def __init__(self, journal: Journal, lease_ms: int) -> None:
+        """`lease_ms` is how long hosts may act without word from this service."""
+        super().__init__(journal)
+        self._lease_ms = lease_ms
+
+    async def all(self) -> tuple[dict[str, Placed], int]:
+        """Return the hosts by session, and for how many milliseconds these may have what they were given."""
+        rows = await self._journal.read("SELECT session_id, host_id, incarnation, lease_ms FROM placements")
+        placed = {
+            str(session_id): Placed(str(host_id), str(incarnation)) for session_id, host_id, incarnation, _ in rows
+        }
+        return placed, max((int(str(row[3])) for row in rows), default=0)
+
+    async def keep(self, session_id: str, placed: Placed) -> None:
+        await self._journal.write(
+            "INSERT OR REPLACE INTO placements VALUES (?, ?, ?, ?)", session_id, *placed, self._lease_ms
+        )
+
+    async def forget(self, session_id: str) -> None:
+        await self._journal.write("DELETE FROM placements WHERE session_id = ?", session_id)
+
+
+class TokenRecord(Model):
+    """A named token: its name, the id it is revoked by, what it allows, and when it was last used.
+
+    One of hosts has a pool, and no limits; nor has one of the extension."""
+
+    name: str
+    token_id: str
+    limits: Limits
+    pool: str = ""
+    extension: bool = False
+    made_at: float = Field(description="Unix time.")
+    expires_at: float
+    used_at: float | None = None
+
+
+class TokenTable(_Table):
+    async def all(self) -> list[TokenRecord]:
+        """Return the records, the oldest first. Unreadable ones are skipped."""
+        records = []
+        for (text,) in await self._journal.read("SELECT record FROM tokens ORDER BY rowid"):
+            with contextlib.suppress(ValidationError):
+                records.append(TokenRecord.model_validate_json(str(text)))
+        return records
+
+    async def keep(self, record: TokenRecord) -> None:
+        row = (record.name, record.model_dump_json())
+        await self._journal.transact(lambda db: keep_newest(db, "tokens", _MOST_TOKENS, *row))
