@@ -10,6 +10,7 @@ from browser_service.spine.addressing import Address
 from browser_service.spine.register import Record, Reply
 from shared import argument_errors
 from shared.actions.base import Action
+from shared.actions.traits import may_answer
 from shared.calls import ClientRef, Guard, Outcome
 from shared.errors import ValidationFailed, field_details
 from shared.model import Json
@@ -95,10 +96,12 @@ class Stage:
 
     last: ClassVar[bool] = False
     """True if no stage follows for the calls that it concerns."""
+    asks: ClassVar[tuple[str, ...]] = ()
+    """The stage is for actions that may answer one of these questions; without any, for all."""
 
-    def concerns(self, kind: type[Action]) -> bool:  # noqa: ARG002 - the others look at it
+    def concerns(self, kind: type[Action]) -> bool:
         """Return whether calls of an action pass the stage. All others do not know of it."""
-        return True
+        return not self.asks or may_answer(kind, *self.asks)
 
     async def run(self, call: FrontCall, go: Go) -> Outcome:
         """Take a call through this stage, and by `go` through those that follow."""

@@ -21,26 +21,23 @@ from browser_service.spine.policy import Policy
 from browser_service.spine.politeness import Origins
 from browser_service.spine.register import CallRegister, Record
 from shared.actions.base import Action
-from shared.actions.traits import Effect, may_answer
+from shared.actions.traits import Effect
 from shared.calls import Call, ClientRef, Notice, Outcome, PageLimit
 from shared.errors import ErrorBody, HostGone
 from shared.pages import PageState
 
 _CALLS_BITS: Final = 40
 """How many bits of a call's number count the calls of one start of the service."""
-_MAY_VISIT: Final = ("navigates", "request_method", "part_fields")
 
 
 @dataclass(eq=False)
 class HandedOver(Stage):
     """The client to which a page is handed over, and the page's place among those that this client may have."""
 
+    asks = ("recipient",)
     directory: Directory
     clients: Clients
     policy: Policy
-
-    def concerns(self, kind: type[Action]) -> bool:
-        return may_answer(kind, "recipient")
 
     async def run(self, call: FrontCall, go: Go) -> Outcome:
         name, page_id = call.action.recipient, call.address.page_id
@@ -96,12 +93,10 @@ class NewPages(Stage):
 class Visits(Stage):
     """The turns at the origins to which a call sends requests."""
 
+    asks = ("navigates", "request_method", "part_fields")
     directory: Directory
     clients: Clients
     origins: Origins
-
-    def concerns(self, kind: type[Action]) -> bool:
-        return may_answer(kind, *_MAY_VISIT)
 
     async def run(self, call: FrontCall, go: Go) -> Outcome:
         action = call.limited or call.action

@@ -143,10 +143,8 @@ class SavedLogins(Stage):
     """The check that the logins which a call saved are on disk, and that no other client had saved some under that
     name. Else the call has failed."""
 
+    asks = ("stored_logins",)
     events: HostEvents
-
-    def concerns(self, kind: type[Action]) -> bool:
-        return may_answer(kind, "stored_logins")
 
     async def run(self, call: FrontCall, go: Go) -> Outcome:
         outcome, stored = await go(call), call.action.stored_logins
@@ -250,11 +248,9 @@ class Addressed(Stage):
 class EndedWithPage(Stage):
     """The end of a session that was made for a page, once its last page is closed."""
 
+    asks = ("closes", "part_fields")
     directory: Directory
     perform: Perform
-
-    def concerns(self, kind: type[Action]) -> bool:
-        return may_answer(kind, "closes", "part_fields")
 
     async def run(self, call: FrontCall, go: Go) -> Outcome:
         outcome = await go(call)

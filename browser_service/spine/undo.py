@@ -12,8 +12,6 @@ from browser_service.rules.window import Clock
 from browser_service.security.auth import Identity
 from browser_service.sessions.records import Sessions
 from browser_service.spine.call import FrontCall, Go, Stage
-from shared.actions.base import Action
-from shared.actions.traits import may_answer
 from shared.calls import Outcome, Undoable
 from shared.model import Json, weight
 from shared.next_calls import next_call
@@ -59,6 +57,8 @@ _CallsOfClient = Bounded[int, UndoableCall]
 class UndoStore(Stage):
     """The calls that can be undone: the latest of each client, for the clients that acted last."""
 
+    asks = ("undone_by", "part_fields")
+
     def __init__(self, sessions: Sessions, clock: Clock) -> None:
         self._sessions = sessions
         self._clock = clock
@@ -70,9 +70,6 @@ class UndoStore(Stage):
             ttl_s=_KEPT_S,
             clock=clock,
         )
-
-    def concerns(self, kind: type[Action]) -> bool:
-        return may_answer(kind, "undone_by", "part_fields")
 
     async def run(self, call: FrontCall, go: Go) -> Outcome:
         outcome = await go(call)

@@ -226,7 +226,9 @@ class Input(Model):
 Talk = Tell | Halt | Point
 OnPage = Act | DialogAnswer | Dropped | Files | Find | Go | Login | Save
 """What is done to one page."""
-Request = OnPage | Reply | Listing | Places | Open | Day | Show | Attach | Tabs | Share | Unshare | Talk
+Question = Listing | Tabs | Places | Day | Talk
+"""What is answered by more than a line."""
+Request = OnPage | Reply | Open | Show | Attach | Share | Unshare | Question
 Message = Hello | Watch | Request | Input
 _MESSAGE: Final[TypeAdapter[Message]] = TypeAdapter(Annotated[Message, Field(discriminator="type")])
 

@@ -11,33 +11,7 @@ from browser_service.security.auth import Identity
 from browser_service.security.urls import abridged
 from browser_service.services import Services
 from browser_service.spine.call import FrontCall
-from browser_service.wall.messages import (
-    Act,
-    Attach,
-    Day,
-    DialogAnswer,
-    Dropped,
-    Files,
-    Find,
-    Go,
-    Halt,
-    Input,
-    Listing,
-    Login,
-    OnPage,
-    Open,
-    Places,
-    Point,
-    Reply,
-    Request,
-    Save,
-    Share,
-    Show,
-    Tabs,
-    Talk,
-    Tell,
-    Unshare,
-)
+from browser_service.wall import messages
 from browser_service.wall.places import go, open_page, places
 from browser_service.wall.talking import Talking
 from browser_service.wall.viewing import Viewer
@@ -82,81 +56,81 @@ class Requests:
     def __post_init__(self) -> None:
         self._talking = Talking(self.parts.reads, self._run)
 
-    def check(self, message: Request | Input) -> None:
+    def check(self, message: messages.Request | messages.Input) -> None:
         """Raise Forbidden if this viewer may not ask for that."""
         if self.identity.request_id:
             self._check_request(message)
-        elif not isinstance(message, Listing) and not self.identity.operator:
+        elif not isinstance(message, messages.Listing) and not self.identity.operator:
             raise Forbidden("You may look, and do nothing: your link was a read-only one.", hint="browse-together show")
 
-    def _check_request(self, message: Request | Input) -> None:
+    def _check_request(self, message: messages.Request | messages.Input) -> None:
         """Raise Forbidden for anything beyond the one request that the viewer came for."""
         match message:
-            case Reply(request_id=self.identity.request_id) | Share(request_id=self.identity.request_id):
+            case messages.Reply() | messages.Share() if message.request_id == self.identity.request_id:
                 return
-            case Tabs():
+            case messages.Tabs():
                 self.parts.requests.asking_for_tab(self.identity.request_id)
                 return
-            case Input() | Files() | Dropped() | Login() | DialogAnswer():
+            case messages.Input() | messages.Files() | messages.Dropped() | messages.Login() | messages.DialogAnswer():
                 if not self.parts.wall.is_locked(message.page_id, self.identity):
                     return
         raise Forbidden("Your link is for one request and its page.", hint="The whole wall: browse-together show")
 
-    async def answer(self, message: Request) -> Json:
+    async def answer(self, message: messages.Request) -> Json:
         """Return the answer. Raises the error of its call."""
+        if isinstance(message, messages.Question):
+            return await self._told(message)
         match message:
-            case Listing() | Tabs() | Places() | Day() | Tell() | Halt() | Point():
-                return await self._told(message)
-            case Reply():
+            case messages.Reply():
                 text = await self._reply(message)
-            case Open():
+            case messages.Open():
                 text = await open_page(self.parts, self._run, message.session_id)
-            case Show():
+            case messages.Show():
                 text = f"{WALL_WINDOW}/{self.parts.viewing.ticket(self.viewer, message.what, message.of)}"
-            case Attach() | Share() | Unshare():
+            case messages.Attach() | messages.Share() | messages.Unshare():
                 text = await self._share(message)
             case _:
                 text = await self._on_page(message)
         return {"type": "done", "id": message.id, "text": text}
 
-    async def _on_page(self, message: OnPage) -> str:
+    async def _on_page(self, message: messages.OnPage) -> str:
         """Do something to one page, and return what is to be told of it."""
         match message:
-            case DialogAnswer():
+            case messages.DialogAnswer():
                 text = await self._answer_dialog(message)
-            case Files() | Dropped():
+            case messages.Files() | messages.Dropped():
                 text = await self._give(message)
-            case Login():
+            case messages.Login():
                 given = Stroke(do="login", username=message.username, text=message.password)
                 await self._hand(message.page_id, [given])
                 text = ""
-            case Go():
+            case messages.Go():
                 text = await go(self.parts, self._run, message)
-            case Find():
+            case messages.Find():
                 await self._hand(message.page_id, [Stroke(do="find", text=message.text, back=message.back)])
                 text = ""
-            case Save():
+            case messages.Save():
                 body = message.model_dump(by_alias=True, include={"page_id", "name", "since", "until"})
                 text = str((await self._run({**body, "action": "save_flow"}))["observed"])
-            case Act():
+            case messages.Act():
                 text = await self._act(message)
         return text
 
-    async def _told(self, message: Listing | Tabs | Places | Day | Talk) -> Json:
+    async def _told(self, message: messages.Question) -> Json:
         """Return the answer to what asks for more than a line."""
         match message:
-            case Listing():
+            case messages.Listing():
                 return await self._listing(message)
-            case Tabs():
+            case messages.Tabs():
                 return {"type": "tabs", "id": message.id, **await self._tabs()}
-            case Places():
+            case messages.Places():
                 return {"type": "places", "id": message.id, **places(self.parts, message.session_id)}
-            case Day():
+            case messages.Day():
                 return {"type": "day", "id": message.id, **await self.parts.past.day()}
             case _:
                 return {"id": message.id, **await self._talking.answer(message)}
 
-    async def hand_in(self, message: Input) -> None:
+    async def hand_in(self, message: messages.Input) -> None:
         """Do what the person's hand does. The record names their clicks, and that they typed, but not the text."""
         batch_id = await self._hand(message.page_id, message.made)
         pressed = [stroke for stroke in message.made if stroke.do == "down"]
@@ -183,25 +157,25 @@ class Requests:
         outcome = Outcome(call_id=batch_id, page=self.parts.directory.get(page_id))
         self.parts.activity.note(self.recorded, action, outcome, f"wall-{batch_id}", 0)
 
-    async def _reply(self, message: Reply) -> str:
+    async def _reply(self, message: messages.Reply) -> str:
         text = "answer" if message.state == "done" else "reason"
         said: Json = {"state": message.state, text: message.answer, "by": self.recorded.label}
         await self.parts.requests.resolve(self.identity, message.request_id, said)
         return "Thank you: the agents go on." if message.state == "done" else "You declined it."
 
-    async def _answer_dialog(self, message: DialogAnswer) -> str:
+    async def _answer_dialog(self, message: messages.DialogAnswer) -> str:
         """Answer a page's dialog as the person who looks at it, even one who came for its request alone."""
         text: Json = {} if message.text is None else {"promptText": message.text}
         body: Json = {"action": "handle_dialog", "pageId": message.page_id, "accept": message.accept, **text}
         await self._run(body, self.recorded)
         return "The page has your answer."
 
-    async def _give(self, message: Files | Dropped) -> str:
+    async def _give(self, message: messages.Files | messages.Dropped) -> str:
         """Give a page the files that it asks for, or that are dropped onto it, then discard them."""
         for file in () if self.identity.operator else message.files:  # the owner may read all
             await self.parts.artifacts.path(file.artifact_id, self.recorded.client_id)
         stroke = Stroke(do="files", files=message.files)
-        if isinstance(message, Dropped):
+        if isinstance(message, messages.Dropped):
             stroke = Stroke(do="drop", x=message.x, y=message.y, files=message.files)
         try:
             batch_id = await self._hand(message.page_id, [stroke])
@@ -218,7 +192,7 @@ class Requests:
         with contextlib.suppress(HostGone):  # they say so again in a moment
             await self.parts.host.answer(request_id, Answer(state="there"))
 
-    async def _act(self, message: Act) -> str:
+    async def _act(self, message: messages.Act) -> str:
         """Perform an act. The person takes a page in hand before giving it away or closing it, so its agent need not
         agree."""
         page_id = message.page_id
@@ -239,11 +213,11 @@ class Requests:
             await self._call("give_back", page_id)
         return observed
 
-    async def _share(self, message: Attach | Share | Unshare) -> str:
+    async def _share(self, message: messages.Attach | messages.Share | messages.Unshare) -> str:
         attached = self.parts.attached
-        if isinstance(message, Share):
+        if isinstance(message, messages.Share):
             return f"It is shared: agents call it {(await attached.share(message, self.recorded)).page_id}."
-        if isinstance(message, Attach):
+        if isinstance(message, messages.Attach):
             return (await attached.attach(AttachTarget())).words
         await attached.unshare(message.tab_id, self.recorded)
         return "It is yours alone again."
@@ -260,7 +234,7 @@ class Requests:
         ]
         return {"attachment": state.model_dump(mode="json", exclude_none=True), "tabs": [*shown]}
 
-    async def _listing(self, message: Listing) -> Json:
+    async def _listing(self, message: messages.Listing) -> Json:
         if message.what == "pictures":
             return await self._pictures(message)
         if message.what == "console":
@@ -272,7 +246,7 @@ class Requests:
             rows = result.get("requests")
         return {"type": message.what, "pageId": message.page_id, "rows": rows}
 
-    async def _pictures(self, message: Listing) -> Json:
+    async def _pictures(self, message: messages.Listing) -> Json:
         """Return the thumbnails of these acts, as far as they exist."""
         identity = self.identity
         found = await self.parts.activity.pictures(message.ids, identity.client_id, all_rows=identity.operator)

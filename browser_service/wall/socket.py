@@ -13,19 +13,8 @@ from browser_service.security.auth import Identity
 from browser_service.services import Services
 from browser_service.store.activity import RowFilter
 from browser_service.waits import wait_until
+from browser_service.wall import messages
 from browser_service.wall.entry import let_in
-from browser_service.wall.messages import (
-    Drawn,
-    Hello,
-    Input,
-    Listing,
-    Message,
-    Request,
-    Watch,
-    packed,
-    parse,
-    view_of,
-)
 from browser_service.wall.pictures import Channel
 from browser_service.wall.requests import Requests, identity_of
 from browser_service.wall.state import WallState, timeline_row
@@ -47,7 +36,7 @@ _LOOK_S: Final = 1.0
 _THERE_EVERY_S: Final = 60.0
 _MOST_INPUTS: Final = 100
 """Longest line of a person's input for a slow page."""
-_PAGE: Final = Drawn(width=1_280, fps=10)
+_PAGE: Final = messages.Drawn(width=1_280, fps=10)
 _ROWS: Final = 60
 _REFUSED: Final = 4_403
 _SHED: Final = 1_013
@@ -97,12 +86,12 @@ class Watcher:
         self._state: WallState | None = None
         self._version = -1
         self._looked_at = 0.0
-        self._wanted: Watch | None = None
+        self._wanted: messages.Watch | None = None
         self._page: str | None = None
         self._timeline: asyncio.Task[None] | None = None
         self._outbox: asyncio.Queue[Json] = asyncio.Queue(30)  # short, because some messages have pictures
         self._changed = asyncio.Event()
-        self._inputs: asyncio.Queue[Input] = asyncio.Queue()
+        self._inputs: asyncio.Queue[messages.Input] = asyncio.Queue()
         self._acting = Background()
 
     async def run(self) -> None:
@@ -137,27 +126,27 @@ class Watcher:
                 raise InvalidRequest("A viewer sends text alone.", hint="Load the page anew.") from None
             self._parts.viewing.receive(self._viewer, len(text))
             try:
-                self._take(parse(text))
+                self._take(messages.parse(text))
             except BrowseError as error:
                 self._tell({"type": "refused", **_said(error)})
 
-    def _take(self, message: Message) -> None:
+    def _take(self, message: messages.Message) -> None:
         match message:
-            case Watch():
+            case messages.Watch():
                 self._wanted = message  # for the next round; an older one is obsolete
                 self._changed.set()
-            case Input():
+            case messages.Input():
                 self._requests.check(message)
                 if self._inputs.qsize() >= _MOST_INPUTS:
                     raise RateLimited("The page is slower than your hand.", hint="Wait until it has caught up.")
                 self._inputs.put_nowait(message)
-            case Hello():
+            case messages.Hello():
                 raise InvalidRequest("A viewer says hello once.", hint="Load the page anew.")
             case _:
                 self._requests.check(message)
                 self._acting.spawn(self._answer(message))
 
-    def _watch(self, message: Watch) -> None:
+    def _watch(self, message: messages.Watch) -> None:
         """Watch what the viewer draws now, and nothing else."""
         is_there = self._parts.directory.get
         drawn = {page_id: each for page_id, each in message.tiles.items() if is_there(page_id)}
@@ -170,7 +159,7 @@ class Watcher:
             self._sent.pop(page_id, None)
         for page_id, each in drawn.items():
             if not self._parts.wall.is_locked(page_id, self._identity):
-                view = view_of(each, masked=self._viewer.read_only)
+                view = messages.view_of(each, masked=self._viewer.read_only)
                 self._channels[page_id] = self._parts.pictures.watch(self, page_id, view, self._note_frame)
                 self._note_frame(page_id)
         if message.page != self._page:
@@ -179,12 +168,12 @@ class Watcher:
                 self._timeline.cancel()
             self._timeline = asyncio.create_task(self._follow(message.page)) if message.page else None
 
-    async def _answer(self, message: Request) -> None:
+    async def _answer(self, message: messages.Request) -> None:
         try:
             with self._parts.viewing.answering(self._viewer):
                 self._tell(await self._requests.answer(message))
         except BrowseError as error:
-            about: Json = {} if isinstance(message, Listing) else {"id": message.id}
+            about: Json = {} if isinstance(message, messages.Listing) else {"id": message.id}
             self._tell({"type": "refused", **about, **_said(error)})
 
     async def _follow(self, page_id: str) -> None:
@@ -282,7 +271,7 @@ class Watcher:
         self._sent[page_id] = channel.pictures, channel.icon
         if is_new not in channel.packed:
             colour = self._parts.colours.known(frame.act.client_id) if frame.act else None
-            channel.packed[is_new] = packed(frame, channel.picture if is_new else b"", colour)
+            channel.packed[is_new] = messages.packed(frame, channel.picture if is_new else b"", colour)
         async with asyncio.timeout(_SENDS_WITHIN_S):
             await self._websocket.send_bytes(channel.packed[is_new])
         if icon != channel.icon:
