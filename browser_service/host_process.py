@@ -1,7 +1,6 @@
 """Runs a host as a process: it dials the service, has browsers for it, and ends them when its lease does."""
 
 import asyncio
-import contextlib
 import os
 import secrets
 import signal
@@ -37,6 +36,7 @@ from browser_service.rules.host_lease import HeldLease
 from browser_service.settings import Settings
 from shared import written
 from shared.actions.traits import Scope
+from shared.background import at_most
 from shared.data_files import INSTANCE_LOCK
 from shared.errors import BrowseError
 from shared.local_times import leave_to_front
@@ -175,9 +175,8 @@ class _Incarnation:
         log.info("the host gives its sessions to others", host=end.name)
         if end.linked:
             end.drain()
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(_DRAINS_WITHIN_S):
-                    await signals.get()
+            async with at_most(_DRAINS_WITHIN_S):
+                await signals.get()
         await end.stop()
 
     async def _show(self, end: HostEnd) -> None:

@@ -24,7 +24,7 @@ from client.instance import START_WITHIN_S
 from client.proven import ProvenTransport, Prover
 from client.reply import Failure, Reply
 from shared import wire
-from shared.background import Background
+from shared.background import Background, at_most
 from shared.errors import ResourceExhausted, ServiceUnavailable, Unauthorized
 from shared.model import Json
 from shared.replies import ForTerminal, ReplyForm
@@ -205,11 +205,10 @@ class ServiceClient:
 
     async def close(self, within_s: float) -> None:
         """Finish running cancellations, and close the connections of all clients that share them."""
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(within_s):
-                await self._background.finish()
-                await self._streams.aclose()
-                await self.http.aclose()
+        async with at_most(within_s):
+            await self._background.finish()
+            await self._streams.aclose()
+            await self.http.aclose()
 
     async def _wait_for_service(self, delivery: Delivery, action: str, call_id: str) -> None:
         """Wait a moment before the call is sent again. Raises ServiceUnavailable when it is too late."""

@@ -1,7 +1,8 @@
-"""Runs work that nobody waits for."""
+"""Runs work that nobody waits for, or not for long."""
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import AsyncIterator, Coroutine
+from contextlib import asynccontextmanager, suppress
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -31,3 +32,11 @@ class Background:
     async def finish(self) -> None:
         """Wait for the end of all tasks, whether they fail or not."""
         await asyncio.gather(*self._tasks, return_exceptions=True)
+
+
+@asynccontextmanager
+async def at_most(seconds: float | None, *failures: type[Exception]) -> AsyncIterator[None]:
+    """Leave off what takes longer, or fails in one of these ways, and go on."""
+    with suppress(TimeoutError, *failures):
+        async with asyncio.timeout(seconds):
+            yield

@@ -1,7 +1,6 @@
 """The front's end of all links: admits hosts, welcomes or refuses them, and lengthens their leases."""
 
 import asyncio
-import contextlib
 import secrets
 import time
 from collections.abc import Callable
@@ -23,7 +22,7 @@ from browser_service.rules.placement import LOCAL
 from browser_service.rules.window import Clock
 from browser_service.security.auth import HostToken
 from shared import written
-from shared.background import Background
+from shared.background import Background, at_most
 from shared.errors import BrowseError, Forbidden, InvalidRequest, RateLimited, ResourceExhausted, TimedOut, Unauthorized
 from shared.model import Json
 
@@ -105,11 +104,10 @@ class Links:
             log.info("a host's link has ended", address=address, reason=str(error))
         except BrowseError as error:
             log.warning("a host is refused", address=address, reason=error.message)
-            with contextlib.suppress(TimeoutError, LinkLost, BrowseError):
-                async with asyncio.timeout(_REFUSED_WITHIN_S):
-                    await wire.send(packed(Refused(error=error.body())))
-                    while True:
-                        await wire.receive()  # until the host, which has read it, is gone
+            async with at_most(_REFUSED_WITHIN_S, LinkLost, BrowseError):
+                await wire.send(packed(Refused(error=error.body())))
+                while True:
+                    await wire.receive()  # until the host, which has read it, is gone
         finally:
             ended.set()
             self._open -= 1

@@ -31,7 +31,7 @@ from browser_service.carriers.wire import LinkLost, NotOwner
 from browser_service.host.seam import ArtifactPort, SessionHost
 from browser_service.rules.host_lease import Grant, HeldLease
 from browser_service.security.known_secrets import HostSecrets
-from shared.background import Background
+from shared.background import Background, at_most
 from shared.errors import BrowseError, InvalidRequest, Relayed
 from shared.model import Model
 
@@ -125,9 +125,8 @@ class HostEnd:
             if self._served is not None:  # it still answers grants, until the front knows of the end
                 await self._served.host.stop()
                 await self._pushed.last(self._served.host)
-            with contextlib.suppress(LinkLost, BrowseError, TimeoutError):
-                async with asyncio.timeout(_BYE_WITHIN_S):
-                    await self._tell("bye")
+            async with at_most(_BYE_WITHIN_S, LinkLost, BrowseError):
+                await self._tell("bye")
         finally:
             self._stopped.set()
             self._end(LinkLost("the host ends"))
@@ -277,9 +276,8 @@ class HostEnd:
         self._lease.give_up()
         served, self._served = self._served, None
         if served is not None:
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(_KILLED_WITHIN_S):
-                    await asyncio.gather(served.kill(), served.host.end_calls(), return_exceptions=True)
+            async with at_most(_KILLED_WITHIN_S):
+                await asyncio.gather(served.kill(), served.host.end_calls(), return_exceptions=True)
 
     def _end(self, error: Exception) -> None:
         if self._link is not None:

@@ -1,7 +1,6 @@
 """A host elsewhere, as the front has it: a SessionHost over one link after another of the same incarnation."""
 
 import asyncio
-import contextlib
 import time
 from collections import deque
 from typing import Any, Final
@@ -15,6 +14,7 @@ from browser_service.rules.placement import HostFacts
 from browser_service.security.auth import HostToken
 from browser_service.waits import wait_until
 from shared import written
+from shared.background import at_most
 from shared.calls import AsOf, Call, Outcome
 from shared.errors import ErrorBody, HostGone
 from shared.events import EventBatch, HostEvent
@@ -174,9 +174,8 @@ class RemoteHost:
         return []
 
     async def end_calls(self) -> None:
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(_ENDS_WITHIN_S):
-                await asyncio.gather(*map(self.cancel, self.checks.running), return_exceptions=True)
+        async with at_most(_ENDS_WITHIN_S):
+            await asyncio.gather(*map(self.cancel, self.checks.running), return_exceptions=True)
 
     async def run(self, call: Call) -> Outcome:
         with self.checks.during(call):

@@ -14,6 +14,7 @@ from browser_service.rules.window import Clock
 from browser_service.sessions.directory import Directory
 from browser_service.spine.members import Home, Member
 from browser_service.store.tables import Placed, PlacementTable
+from shared.background import at_most
 from shared.errors import (
     BrowseError,
     BrowserLaunchFailed,
@@ -172,9 +173,8 @@ class Homes:
 
     async def wait_for_change(self, at_most_s: float = _LOOKS_EVERY_S) -> None:
         self.changed.clear()
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(at_most_s):
-                await self.changed.wait()
+        async with at_most(at_most_s):
+            await self.changed.wait()
 
     async def leave(self, home: Home) -> None:
         """Take a session away from its host, and keep what opens it elsewhere as it is."""

@@ -1,7 +1,5 @@
 """The hosts that dial in: taken in with the sessions that they have, emptied, and given up."""
 
-import asyncio
-import contextlib
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Final
@@ -13,7 +11,7 @@ from browser_service.rules.placement import hinders_draining
 from browser_service.sessions.directory import Directory
 from browser_service.spine.homes import Homes
 from browser_service.spine.members import Home, HostElsewhere, Member
-from shared.background import Background
+from shared.background import Background, at_most
 from shared.calls import Outcome
 from shared.errors import HostGone, InvalidRequest, UnknownOutcome, field_details
 from shared.events import CallEnded
@@ -71,9 +69,8 @@ class Membership:
     async def _learn(self, member: Member, session_ids: list[str]) -> None:
         """Have a host tell what it has of sessions that an earlier front gave it."""
         for session_id in session_ids:
-            with contextlib.suppress(HostGone, TimeoutError):
-                async with asyncio.timeout(_TELLS_WITHIN_S):
-                    await member.host.open(SessionSpec(session_id=session_id))
+            async with at_most(_TELLS_WITHIN_S, HostGone):
+                await member.host.open(SessionSpec(session_id=session_id))
 
     def drains(self, host: HostElsewhere) -> None:
         """Empty a host that wants to end."""
@@ -156,9 +153,8 @@ class Membership:
         for home in homes:
             await self.homes.leave(home)
         if not self.homes.at(member):
-            with contextlib.suppress(HostGone, TimeoutError):
-                async with asyncio.timeout(_LETS_GO_WITHIN_S):
-                    await host.let_go()
+            async with at_most(_LETS_GO_WITHIN_S, HostGone):
+                await host.let_go()
 
     async def _part(self, member: Member, lost: list[Home]) -> None:
         """Follow a lost host no more, and end what is waited for there."""

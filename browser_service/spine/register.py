@@ -1,7 +1,6 @@
 """Registers calls. The same callId joins the running call or gets the stored outcome."""
 
 import asyncio
-import contextlib
 import hashlib
 import time
 from collections.abc import Awaitable, Callable, Mapping
@@ -11,6 +10,7 @@ from browser_service.rules.bounded import Bounded
 from browser_service.waits import Cancel
 from shared.actions.base import Action
 from shared.actions.traits import Effect
+from shared.background import at_most
 from shared.calls import Outcome
 from shared.errors import CallNotFound, ErrorBody, RateLimited, Relayed, UnknownOutcome, ValidationFailed, field_details
 from shared.model import Json, weight
@@ -89,9 +89,8 @@ class Record:
         if not self.task.done():
             await self.until_replied(seconds, *heard)
         elif not self.done:
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(seconds):
-                    await self._last_set.wait()
+            async with at_most(seconds):
+                await self._last_set.wait()
 
     @property
     def done(self) -> bool:

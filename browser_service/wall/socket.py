@@ -1,7 +1,6 @@
 """Serves one viewer of the wall by a websocket, at the pace at which the viewer reads."""
 
 import asyncio
-import contextlib
 import time
 from typing import Final, cast
 
@@ -20,7 +19,7 @@ from browser_service.wall.requests import Requests, identity_of
 from browser_service.wall.state import WallState, timeline_row
 from browser_service.wall.viewing import Viewer
 from shared import wire
-from shared.background import Background
+from shared.background import Background, at_most
 from shared.calls import ActivityRecord
 from shared.errors import BrowseError, InvalidRequest, RateLimited, Unauthorized
 from shared.model import Json
@@ -65,11 +64,10 @@ async def socket(websocket: WebSocket) -> None:
 
 async def _end(websocket: WebSocket, code: int, error: BrowseError | None = None) -> None:
     """End the connection, with the reason if the viewer still reads."""
-    with contextlib.suppress(TimeoutError, *_GONE):
-        async with asyncio.timeout(_ENDS_WITHIN_S):
-            if error is not None:
-                await websocket.send_json({"type": "refused", "over": True, **_said(error)})
-            await websocket.close(code, error.message[:120] if error is not None else None)
+    async with at_most(_ENDS_WITHIN_S, *_GONE):
+        if error is not None:
+            await websocket.send_json({"type": "refused", "over": True, **_said(error)})
+        await websocket.close(code, error.message[:120] if error is not None else None)
 
 
 class Watcher:

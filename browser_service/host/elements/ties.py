@@ -10,6 +10,8 @@ from weakref import WeakSet
 from playwright.async_api import CDPSession, Frame, Page
 from playwright.async_api import Error as PlaywrightError
 
+from shared.background import at_most
+
 Heard = Callable[..., object]
 
 
@@ -60,9 +62,8 @@ async def cut(page: Page) -> None:
     ties = _ties(page)
     for event, heard in [*ties.listeners]:
         ignore(page, event, heard)
-    with contextlib.suppress(TimeoutError):
-        async with asyncio.timeout(_ENDS_WITHIN_S):
-            await asyncio.gather(*map(_detach, [*ties.sessions]))
+    async with at_most(_ENDS_WITHIN_S):
+        await asyncio.gather(*map(_detach, [*ties.sessions]))
 
 
 async def _detach(session: CDPSession) -> None:

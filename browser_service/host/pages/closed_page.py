@@ -1,7 +1,5 @@
 """Brings back a closed page: its place, its storage, and its settings."""
 
-import asyncio
-import contextlib
 from typing import Any, Final, cast
 
 from playwright.async_api import Error as PlaywrightError
@@ -11,6 +9,7 @@ from browser_service.host.tabs.life import Life
 from browser_service.host.tabs.place import has_unsent_fields, history_of, place_of
 from browser_service.host.tabs.record import DialogPolicy, PageRecord, Place
 from browser_service.host.tabs.settings import PageSettings
+from shared.background import at_most
 from shared.model import Json
 from shared.pages import PageState
 
@@ -26,12 +25,11 @@ async def remember(
     place, tab = record.place, current.tab
     parked, storage, history = place.parked, place.storage, place.history[:-1]
     if tab is not None and current.live and not record.dialog and record.life is not Life.SUSPECT:
-        with contextlib.suppress(TimeoutError, PlaywrightError):
-            async with asyncio.timeout(_READS_WITHIN_S):
-                history = await history_of(tab)
-                here, storage = await place_of(tab.page)
-                loses = here.loses or moves or await has_unsent_fields(tab.page.frames)
-                parked = None if stays_open else here.model_copy(update={"loses": loses})
+        async with at_most(_READS_WITHIN_S, PlaywrightError):
+            history = await history_of(tab)
+            here, storage = await place_of(tab.page)
+            loses = here.loses or moves or await has_unsent_fields(tab.page.frames)
+            parked = None if stays_open else here.model_copy(update={"loses": loses})
     state = record.state().model_copy(update={"parked": parked, "dialog": None, "person": None, "asker_id": None})
     return {
         "page": state.model_dump(mode="json"),

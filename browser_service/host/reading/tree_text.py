@@ -14,6 +14,7 @@ from browser_service.host.reading import tree
 from browser_service.host.reading.tree import Node, Tree
 from browser_service.host.scripts.results import BadResult
 from browser_service.security.urls import abridged
+from shared.background import at_most
 from shared.model import Json
 from shared.next_calls import next_call
 
@@ -89,9 +90,8 @@ async def mark_frames(page: Page, nodes: Tree) -> None:
     """Mark each frame that is empty because its tree is too large, with the call that reads it."""
     empty = [node for node in nodes if node.role == "iframe" and node.ref and not node.has_children][:_MOST_FRAMES]
     if empty:
-        with contextlib.suppress(TimeoutError):  # a frame does not respond: mark the others
-            async with asyncio.timeout(_FRAMES_MS / 1_000):
-                await asyncio.gather(*(_mark_frame(page, node) for node in empty))
+        async with at_most(_FRAMES_MS / 1_000):  # a frame does not respond: mark the others
+            await asyncio.gather(*(_mark_frame(page, node) for node in empty))
 
 
 async def _mark_frame(page: Page, node: Node) -> None:

@@ -1,7 +1,6 @@
 """Opens an ordinary window of the shared browser for a person who signs in, with no sign of automation."""
 
 import asyncio
-import contextlib
 import os
 import sys
 import tempfile
@@ -13,6 +12,7 @@ import psutil
 from browser_service.host.sessions.launcher import Launcher
 from browser_service.host.sessions.options import QUIET_ARGS, QUIET_FEATURES, LaunchOptions
 from browser_service.host.sessions.processes import interrupt
+from shared.background import at_most
 from shared.errors import BrowserLaunchFailed, TimedOut, ValidationFailed, field_details
 from shared.model import Json
 from shared.next_calls import next_call
@@ -79,9 +79,8 @@ class OrdinaryWindow:
         """Close the window if it is still open, so that it can write its cookies."""
         if self._process.returncode is None:
             await asyncio.to_thread(interrupt, self.process)
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(1):
-                await self._process.wait()
+        async with at_most(1):
+            await self._process.wait()
         self._stderr.close()
 
 

@@ -1,7 +1,6 @@
 """Opens each page in a window of its own, because a tab behind another gets no animation frames."""
 
 import asyncio
-import contextlib
 import secrets
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple
@@ -14,7 +13,7 @@ from browser_service.host.network.guard import BrowserGuard
 from browser_service.host.sessions.spare_window import SpareWindow
 from browser_service.host.tabs.tab import target_of
 from browser_service.rules.bounded import Bounded
-from shared.background import Background
+from shared.background import Background, at_most
 
 _BLANK: Final = "about:blank"
 _ANSWERS_WITHIN_S: Final = 2.0
@@ -104,10 +103,9 @@ class Windows:
             async with asyncio.timeout(timeout_s):
                 cdp = await self._connect(browser)
                 for retry_after_s in (*_RETRY_AFTER_S, timeout_s):
-                    with contextlib.suppress(TimeoutError):
-                        async with asyncio.timeout(retry_after_s):
-                            await self._request_window(cdp, arrival, targets)
-                            return await asyncio.shield(arrival)
+                    async with at_most(retry_after_s):
+                        await self._request_window(cdp, arrival, targets)
+                        return await asyncio.shield(arrival)
             raise TimeoutError
         finally:
             self._stop_waiting(arrival, targets)
@@ -163,10 +161,9 @@ class Windows:
         if url is None:
             return None
         for page in sorted(self._context.pages, key=lambda page: page.url != url):
-            with contextlib.suppress(TimeoutError):  # a tab that sleeps does not answer
-                async with asyncio.timeout(_ANSWERS_WITHIN_S):
-                    if await target_of(page) == target_id:
-                        return page
+            async with at_most(_ANSWERS_WITHIN_S):  # a tab that sleeps does not answer
+                if await target_of(page) == target_id:
+                    return page
         return None
 
     def is_opening(self, url: str) -> bool:

@@ -17,7 +17,7 @@ from browser_service.host.events import well_formed
 from browser_service.host.scripts import call_of, script
 from browser_service.host.scripts.results import bounded
 from browser_service.host.tabs.observation import Observation
-from shared.background import Background
+from shared.background import Background, at_most
 from shared.cuts import cut
 from shared.next_calls import next_call
 
@@ -169,9 +169,8 @@ class LateEffects:
 
     async def _next_frame(self) -> None:
         """Wait until the page draws its next frame, which shows the effect of a response."""
-        with contextlib.suppress(TimeoutError, PlaywrightError):
-            async with asyncio.timeout(_DRAWN_WITHIN_S):
-                await self._page.evaluate(_NEXT_FRAME)
+        async with at_most(_DRAWN_WITHIN_S, PlaywrightError):
+            await self._page.evaluate(_NEXT_FRAME)
 
     async def wait_for_earlier(self) -> None:
         """Wait for a timer of an earlier act that is due very soon, so that it does not come while the next act

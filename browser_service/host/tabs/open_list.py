@@ -1,8 +1,6 @@
 """The drop-down list that a person's hand has pressed. Browsers draw its options outside the page, where no picture of
 the page shows them."""
 
-import asyncio
-import contextlib
 from typing import Final
 
 from playwright.async_api import ElementHandle, Page
@@ -11,6 +9,7 @@ from playwright.async_api import Error as PlaywrightError
 from browser_service.host.scripts import script
 from browser_service.host.scripts.results import bounded, read
 from browser_service.host.tabs.record import PageRecord
+from shared.background import at_most
 from shared.errors import ValidationFailed
 from shared.frames import ShownList
 from shared.strokes import Stroke
@@ -38,9 +37,8 @@ class OpenList:
             took, self._pressed = self._pressed, False
             return took
         self.close()
-        with contextlib.suppress(PlaywrightError, TimeoutError):  # the page navigates or is busy: it gets the press
-            async with asyncio.timeout(_SAYS_WITHIN_S):
-                self._pressed = await self._open(page, stroke)
+        async with at_most(_SAYS_WITHIN_S, PlaywrightError):  # the page navigates or is busy: it gets the press
+            self._pressed = await self._open(page, stroke)
         return self._pressed
 
     async def _open(self, page: Page, stroke: Stroke) -> bool:

@@ -16,7 +16,7 @@ from browser_service.host.elements.ties import ignore, listen, open_session
 from browser_service.host.scripts import call_of, results, script
 from browser_service.host.tabs.record import BLANK
 from browser_service.host.tabs.tab import Tab
-from shared.background import Background
+from shared.background import Background, at_most
 from shared.model import weight
 from shared.pages import Parked
 
@@ -99,15 +99,14 @@ async def history_of(tab: Tab) -> tuple[str, ...]:
 async def replay_history(page: Page, urls: Sequence[str]) -> None:
     """Give a new window a history, and leave it at the last entry. This sends nothing to the site: each entry is an
     empty document until somebody goes back to it."""
-    with contextlib.suppress(TimeoutError, PlaywrightError):  # the page itself comes back all the same
-        async with asyncio.timeout(_WALKS_WITHIN_S):
-            cdp = await open_session(page)
-            await cdp.send("Network.enable")
-            await cdp.send("Network.setBypassServiceWorker", {"bypass": True})  # which would answer in our place
-            await page.route("**/*", lambda route: route.fulfill(body="", content_type="text/html"))
-            for url in urls:
-                await page.goto(url, wait_until="commit")
-            await cdp.detach()
+    async with at_most(_WALKS_WITHIN_S, PlaywrightError):  # the page itself comes back all the same
+        cdp = await open_session(page)
+        await cdp.send("Network.enable")
+        await cdp.send("Network.setBypassServiceWorker", {"bypass": True})  # which would answer in our place
+        await page.route("**/*", lambda route: route.fulfill(body="", content_type="text/html"))
+        for url in urls:
+            await page.goto(url, wait_until="commit")
+        await cdp.detach()
     with contextlib.suppress(PlaywrightError):
         if page.url != urls[-1]:  # it did not get there, and must not seem to be there
             await page.goto(BLANK, wait_until="commit")

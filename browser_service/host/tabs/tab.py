@@ -1,7 +1,6 @@
 """The Playwright page that is live behind a pageId, and what observes it."""
 
 import asyncio
-import contextlib
 from collections.abc import Awaitable
 from typing import Any, Final, NamedTuple, Protocol
 
@@ -25,7 +24,7 @@ from browser_service.host.tabs.presses import Presses
 from browser_service.host.tabs.record import BLANK, PageRecord
 from browser_service.rules.bounded import Bounded
 from browser_service.security.urls import abridged
-from shared.background import Background
+from shared.background import Background, at_most
 from shared.cuts import cut
 from shared.model import Json, weight
 
@@ -296,9 +295,8 @@ class Tab:
     async def kill(self) -> None:
         """End the renderer at once, which may be too busy to close in good order, and close the tab."""
         if self.cdp is not None:
-            with contextlib.suppress(PlaywrightError, TimeoutError):  # it has no time for an answer
-                async with asyncio.timeout(_TITLE_WITHIN_S):
-                    await self.cdp.send("Page.crash")
+            async with at_most(_TITLE_WITHIN_S, PlaywrightError):  # it has no time for an answer
+                await self.cdp.send("Page.crash")
         await self.close()
 
     async def close(self) -> None:
