@@ -3,9 +3,10 @@
 import asyncio
 import io
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from PIL import Image, ImageOps
 from playwright.async_api import Page, ScreencastFrame
@@ -20,6 +21,9 @@ from shared.errors import BrowseError, NotInstalled, ResourceExhausted, TimedOut
 from shared.installation import install_command
 from shared.model import Json
 from shared.next_calls import next_call
+
+if TYPE_CHECKING:
+    from av import VideoFrame
 
 MIME_TYPE: Final = "video/mp4"
 _MILLISECONDS: Final = Fraction(1, 1000)
@@ -55,7 +59,7 @@ class Video:
     def __init__(self, first: bytes, most_bytes: int) -> None:
         import av  # noqa: PLC0415 - `load_encoder` tells where it is missing
 
-        self._frame_of = av.VideoFrame.from_image
+        self._frame_of: Callable[[Image.Image], VideoFrame] = av.VideoFrame.from_image
         self.size = _even(Image.open(io.BytesIO(first)).size)
         self.frames = 0
         self.last_ms = -1
