@@ -74,6 +74,8 @@ def serve(settings: Settings) -> None:
     """Run until SIGTERM or SIGINT. Raises CannotStart, which names the obstacle."""
     configure(settings.log_level, for_people=settings.app_env != "production")
     tracing = tracing_of(os.environ)  # now, because its key is among the variables that are removed for children
+    file = config_place.path()
+    config = file if file.is_file() else None
     with prepared(settings):
         try:
             check_version(settings.data_dir / JOURNAL_FILE)
@@ -86,7 +88,7 @@ def serve(settings: Settings) -> None:
             (settings.data_dir / INSTANCE_FILE).write_text(
                 json.dumps({"pid": os.getpid(), "url": url}), encoding="utf-8"
             )
-            run_to_end(_run(settings, listener, url, tracing))
+            run_to_end(_run(settings, listener, url, config, tracing))
 
 
 @contextlib.contextmanager
@@ -96,6 +98,7 @@ def prepared(settings: Settings) -> Iterator[None]:
     environment.keep_needed()  # the driver, the browser and its pages inherit it, and need no keys
     driver.economize(settings.data_dir / DRIVER_CACHE)
     check_writable(settings.data_dir)
+    os.chdir(settings.data_dir)  # the folder in which it was started may go
     instance = settings.data_dir / INSTANCE_FILE
     lock = FileLock(settings.data_dir / INSTANCE_LOCK)
     _take(lock, settings.data_dir)
@@ -201,7 +204,9 @@ def run_to_end(work: Coroutine[None, None, None]) -> None:
         runner.run(work)
 
 
-async def _run(settings: Settings, listener: socket.socket, url: str, tracing: "Tracing | None") -> None:
+async def _run(
+    settings: Settings, listener: socket.socket, url: str, config: Path | None, tracing: "Tracing | None"
+) -> None:
     """Start the driver, and at the same time, in a thread, build the application; then serve until the end. Raises
     CannotStart."""
     is_warm = settings.min_instances > 0 or settings.cdp_url is not None
@@ -214,8 +219,7 @@ async def _run(settings: Settings, listener: socket.socket, url: str, tracing: "
     figures = metrics_port.listen(settings, port)
     app.state.metrics_port = figures and figures.getsockname()[1]
     all_is_loaded()
-    file = config_place.path()
-    from_file = {"config": str(file)} if file.is_file() else {}
+    from_file = {} if config is None else {"config": str(config)}
     log.info("listening", url=url, pid=os.getpid(), data_dir=str(settings.data_dir), **from_file)
     server = Server(server_config(app, tls(settings)), app)
     with contextlib.suppress(SystemExit):  # uvicorn exits like this if the start failed

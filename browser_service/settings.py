@@ -206,7 +206,7 @@ class Settings(ListeningSettings, ProcessSettings):
         default=False,
         description="Guard the shared login: what a chat read at one site goes to no other until a person allows it.",
     )
-    upload_roots: Annotated[tuple[Path, ...], NoDecode] = Field(
+    upload_roots: Annotated[tuple[AbsolutePath, ...], NoDecode] = Field(
         default=(), description="Folders from which files may be uploaded by path, separated by commas."
     )
 

@@ -159,10 +159,7 @@ def service_environment() -> dict[str, str]:
     given = caller.environ()
     # this tree need not be installed, and packages elsewhere may have the same names
     paths = [str(Path(__file__).parents[1]), given.get("PYTHONPATH", "")]
-    kept = {**environment.of_service(given), "PYTHONPATH": os.pathsep.join(filter(None, paths))}
-    if config := given.get("BROWSE_CONFIG"):  # the service has another current directory
-        kept["BROWSE_CONFIG"] = str(caller.absolute(Path(config)))
-    return kept
+    return {**environment.of_service(given), "PYTHONPATH": os.pathsep.join(filter(None, paths))}
 
 
 def _spawn(
@@ -170,6 +167,7 @@ def _spawn(
 ) -> "tuple[int, subprocess.Popen[bytes]]":
     """Start the service in a session of its own, so that it outlives us. Returns the log's size before the start, and
     the process."""
+    folder = caller.absolute(Path())
     log = os.open(data_dir / LOG_FILE, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
     try:
         log_start = os.fstat(log).st_size
@@ -178,7 +176,7 @@ def _spawn(
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
-            cwd=data_dir,
+            cwd=folder if folder.is_dir() else data_dir,  # its settings may name files there
             env={**inherited, **settings, "BROWSE_DATA_DIR": str(data_dir)},
             start_new_session=True,
         )

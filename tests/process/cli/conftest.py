@@ -29,12 +29,13 @@ def terminal(tmp_path: Path) -> Iterator[Terminal]:
 
 @pytest.fixture(scope="session")
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Terminal]:
-    """Return a terminal where a service runs, with a viewport that came by flags, and a port for its figures."""
+    """Return a terminal where a service runs, with a viewport that came by flags, a port for its figures, and a
+    folder of uploads that is named from where it was started."""
     shared = Terminal(tmp_path_factory.mktemp("cli") / "data")
     width, height = map(str, VIEWPORT)
     try:
         figures = ("--metrics-port", "0")
-        shared.succeed("up", "--detach", "--viewport", f"{width}x{height}", *figures)
+        shared.succeed("up", "--detach", "--viewport", f"{width}x{height}", *figures, "--upload-roots", "uploads")
         yield shared
     finally:
         shared.end()

@@ -80,8 +80,10 @@ def test_status_shows_the_settings_of_the_running_service_and_what_a_restart_wou
     running: Terminal, tmp_path: Path
 ) -> None:
     width, height = VIEWPORT
-    browser = running.succeed("status", "--json").json["settings"].get("executable_path", "")  # of whoever started it
-    shown = running.succeed("status", HEADLESS="false", BROWSE_EXECUTABLE_PATH=browser)
+    settings = running.succeed("status", "--json").json["settings"]
+    uploads, browser = settings["upload_roots"], settings.get("executable_path", "")  # of whoever started it
+    assert uploads == [str(running.data_dir.parent / "uploads")]
+    shown = running.succeed("status", HEADLESS="false", BROWSE_EXECUTABLE_PATH=browser, BROWSE_UPLOAD_ROOTS="uploads")
     assert f"viewport {width}x{height}" in shown.out
     assert shown.err.startswith("Otherwise in this environment: headless is true and would be false; viewport is")
     assert f"viewport is {width}x{height} and would be 1280x720" in shown.err
@@ -89,7 +91,7 @@ def test_status_shows_the_settings_of_the_running_service_and_what_a_restart_wou
     file = tmp_path / "config.toml"
     file.write_text(f'max_pages = 7\nviewport = "{width}x{height}"\nmetrics_port = 0\nexecutable_path = "{browser}"\n')
     of_file = Terminal(running.data_dir, config=str(file))
-    here = {"BROWSE_EXECUTABLE_PATH": ""}
+    here = {"BROWSE_EXECUTABLE_PATH": "", "BROWSE_UPLOAD_ROOTS": "uploads"}
     assert of_file.succeed("status", "--json", **here).json["afterRestart"] == {"max_pages": 7}
     assert of_file.succeed("status", **here).err.startswith(
         f"Otherwise in this environment and {file}: max_pages is 150 and would be 7. A restart takes them"
