@@ -4,16 +4,18 @@ from pathlib import Path
 
 import pytest
 
+from tests.process.service.test_crashes import LOST
+from tests.process.service.test_crashes import lasting as service
 from tests.support import processes
 from tests.support.dialogs import CONFIRM, OPENER, asking_no_more, notices, state
 from tests.support.listening import become, connected, listening, present
+from tests.support.service import Agent, RunningService
 from tests.support.sharing import StartService
 from tests.support.site import Site
 
+__all__ = ["service"]
+
 pytestmark = pytest.mark.anyio
-
-
-LOST = {"BROWSER_CRASHED", "UNKNOWN_OUTCOME"}
 
 
 async def test_an_unanswered_dialog_is_dismissed_with_a_notice_and_the_calls_end_can_be_read(
@@ -59,19 +61,17 @@ async def test_when_its_client_is_gone_a_dialog_is_dismissed_and_its_page_is_fre
 
 @pytest.mark.parametrize("end", ["browser", "driver"])
 async def test_a_browser_that_dies_with_a_dialog_open_leaves_nothing_that_hangs(
-    start: StartService, site: Site, end: str
+    service: RunningService, agent: Agent, site: Site, end: str
 ) -> None:
-    service = await start()
     url = site.page("/", CONFIRM)
-    async with service.agent() as agent:
-        await agent.call("goto", pageId="p", url=url)
-        asked = await agent.call("click", pageId="p", selector="button")
-        await processes.kill(getattr(processes, end)(service.settings.data_dir))
-        await become(lambda: service.running_calls() == {})
-        assert (await agent.error("get_call", callId=asked["callId"]))["code"] in LOST
-        reply = (await agent.reply("click", pageId="p", selector="#i")).json()
-        assert reply["success"] is True, reply
-        assert (reply["page"]["url"], "dialog" in reply["page"]) == (url, False)
+    await agent.call("goto", pageId="p", url=url)
+    asked = await agent.call("click", pageId="p", selector="button")
+    await processes.kill(getattr(processes, end)(service.settings.data_dir))
+    await become(lambda: service.running_calls() == {})
+    assert (await agent.error("get_call", callId=asked["callId"]))["code"] in LOST
+    reply = (await agent.reply("click", pageId="p", selector="#i")).json()
+    assert reply["success"] is True, reply
+    assert (reply["page"]["url"], "dialog" in reply["page"]) == (url, False)
 
 
 async def test_a_service_that_stops_with_a_dialog_open_ends_in_good_order(start: StartService, site: Site) -> None:
@@ -84,13 +84,11 @@ async def test_a_service_that_stops_with_a_dialog_open_ends_in_good_order(start:
 
 
 async def test_a_page_that_greets_with_an_alert_can_be_brought_back_after_a_crash(
-    start: StartService, site: Site
+    service: RunningService, agent: Agent, site: Site
 ) -> None:
-    service = await start()
-    async with service.agent() as agent:
-        await agent.call("goto", pageId="p", url=site.page("/", "<script>alert('Welcome')</script><h1>Here</h1>"))
-        await agent.call("handle_dialog", pageId="p", accept=True)
-        await processes.kill(processes.browser(service.settings.data_dir))
-        assert (await agent.error("snapshot", pageId="p"))["code"] == "DIALOG_OPEN"
-        await agent.call("handle_dialog", pageId="p", accept=True)
-        assert "Here" in (await agent.call("snapshot", pageId="p"))["snapshot"]
+    await agent.call("goto", pageId="p", url=site.page("/", "<script>alert('Welcome')</script><h1>Here</h1>"))
+    await agent.call("handle_dialog", pageId="p", accept=True)
+    await processes.kill(processes.browser(service.settings.data_dir))
+    assert (await agent.error("snapshot", pageId="p"))["code"] == "DIALOG_OPEN"
+    await agent.call("handle_dialog", pageId="p", accept=True)
+    assert "Here" in (await agent.call("snapshot", pageId="p"))["snapshot"]

@@ -16,25 +16,26 @@ from browser_service.host.sessions.driver import start_driver
 from browser_service.host.sessions.executables import ask_early, find_executable, user_agent
 from browser_service.host.sessions.options import HEADLESS_ARGS, UNWANTED_ARGS, LaunchOptions
 from shared.errors import BrowserLaunchFailed
+from tests.process.service.test_crashes import lasting as service
 from tests.support import processes
 from tests.support.listening import become
-from tests.support.sharing import StartService
+from tests.support.service import Agent, RunningService
 from tests.support.site import Site
+
+__all__ = ["service"]
 
 pytestmark = [pytest.mark.anyio, pytest.mark.whole_browser]
 
 
 async def test_the_browser_has_every_switch_that_playwright_gives_it_and_its_features_are_only_added_to(
-    start: StartService, site: Site
+    service: RunningService, agent: Agent, site: Site
 ) -> None:
-    service = await start()
-    async with service.agent() as agent:
-        await agent.call("goto", pageId="p", url=site.page("/", "x"))
-        ours = _switches(processes.browser(service.settings.data_dir))
-        mouse = "[matchMedia('(pointer: fine) and (hover: hover)').matches, matchMedia('(pointer: coarse)').matches]"
-        assert (await agent.call("evaluate_script", pageId="p", expression=mouse))["value"] == [True, False]
-        await agent.call("emulate", pageId="p", device="iPhone 13")
-        assert (await agent.call("evaluate_script", pageId="p", expression=mouse))["value"] == [False, True]
+    await agent.call("goto", pageId="p", url=site.page("/", "x"))
+    ours = _switches(processes.browser(service.settings.data_dir))
+    mouse = "[matchMedia('(pointer: fine) and (hover: hover)').matches, matchMedia('(pointer: coarse)').matches]"
+    assert (await agent.call("evaluate_script", pageId="p", expression=mouse))["value"] == [True, False]
+    await agent.call("emulate", pageId="p", device="iPhone 13")
+    assert (await agent.call("evaluate_script", pageId="p", expression=mouse))["value"] == [False, True]
     options = LaunchOptions(Path())
     async with async_playwright() as playwright:
         before = {*psutil.Process().children(recursive=True)}
@@ -50,18 +51,16 @@ async def test_the_browser_has_every_switch_that_playwright_gives_it_and_its_fea
         assert f"{last}={ours[last][-1]}" in HEADLESS_ARGS
 
 
-async def test_a_click_opens_one_window_and_blocked_ones_are_reported(start: StartService, site: Site) -> None:
+async def test_a_click_opens_one_window_and_blocked_ones_are_reported(agent: Agent, site: Site) -> None:
     site.page("/popup", "popup")
     many = "<button onclick='for (let i = 0; i < 20; i++) window.open(`/popup?${i}`)'>Go</button>"
-    service = await start()
-    async with service.agent() as agent:
-        await agent.call("goto", pageId="p", url=site.page("/", many))
-        reply = (await agent.reply("click", pageId="p", selector="button")).json()
-        assert reply["result"]["popups"] == ["p~1"]
-        told = "p: the browser blocked a popup that nobody clicked for: http"
-        async with asyncio.timeout(20):
-            while not any(told in notice["text"] for notice in reply["notices"]):
-                reply = (await agent.reply("wait", pageId="p", duration=100)).json()
+    await agent.call("goto", pageId="p", url=site.page("/", many))
+    reply = (await agent.reply("click", pageId="p", selector="button")).json()
+    assert reply["result"]["popups"] == ["p~1"]
+    told = "p: the browser blocked a popup that nobody clicked for: http"
+    async with asyncio.timeout(20):
+        while not any(told in notice["text"] for notice in reply["notices"]):
+            reply = (await agent.reply("wait", pageId="p", duration=100)).json()
 
 
 WHAT_A_WORKER_SAYS = """async () => {
@@ -72,15 +71,13 @@ WHAT_A_WORKER_SAYS = """async () => {
 }"""
 
 
-async def test_a_browser_without_windows_has_the_user_agent_of_one_with_them(start: StartService, site: Site) -> None:
+async def test_a_browser_without_windows_has_the_user_agent_of_one_with_them(agent: Agent, site: Site) -> None:
     site.page("/popup", "a window of the page's own")
     url = site.page("/", "<button onclick='window.open(`/popup`)'>b</button><img src=/picture>")
-    service = await start()
-    async with service.agent() as agent:
-        await agent.call("goto", pageId="p", url=url)
-        await agent.call("click", pageId="p", selector="button")
-        await become(lambda: site.counts["/popup"] > 0)
-        said = await agent.call("evaluate_script", pageId="p", expression=WHAT_A_WORKER_SAYS)
+    await agent.call("goto", pageId="p", url=url)
+    await agent.call("click", pageId="p", selector="button")
+    await become(lambda: site.counts["/popup"] > 0)
+    said = await agent.call("evaluate_script", pageId="p", expression=WHAT_A_WORKER_SAYS)
     page, worker, has_brands = said["value"]
     sent = {received.headers["User-Agent"] for received in site.received}
     assert sent == {page} == {worker}
@@ -104,20 +101,18 @@ WEBDRIVER = """async () => {
 }"""
 
 
-async def test_no_page_is_told_that_its_browser_is_automated(start: StartService, site: Site) -> None:
+async def test_no_page_is_told_that_its_browser_is_automated(agent: Agent, site: Site) -> None:
     site.page("/popup", "a window of the page's own")
     url = site.page("/", "x")
-    service = await start()
-    async with service.agent() as agent:
-        session = (await agent.call("create_session"))["sessionId"]
-        own = (await agent.call("create_session", ownBrowser=True))["sessionId"]
-        await agent.call("goto", pageId="p", url=url)
-        await agent.call("goto", pageId="q", url=url, sessionId=session)
-        await agent.call("goto", pageId="r", url=url, sessionId=own)
-        for page in ("p", "q", "r"):
-            said = await agent.call("evaluate_script", pageId=page, expression=WEBDRIVER)
-            assert said["value"] == [False] * 4
-        assert (await agent.call("evaluate_script", pageId="p~1", expression="navigator.webdriver"))["value"] is False
+    session = (await agent.call("create_session"))["sessionId"]
+    own = (await agent.call("create_session", ownBrowser=True))["sessionId"]
+    await agent.call("goto", pageId="p", url=url)
+    await agent.call("goto", pageId="q", url=url, sessionId=session)
+    await agent.call("goto", pageId="r", url=url, sessionId=own)
+    for page in ("p", "q", "r"):
+        said = await agent.call("evaluate_script", pageId=page, expression=WEBDRIVER)
+        assert said["value"] == [False] * 4
+    assert (await agent.call("evaluate_script", pageId="p~1", expression="navigator.webdriver"))["value"] is False
 
 
 def _browsers(found: set[psutil.Process]) -> Iterator[psutil.Process]:

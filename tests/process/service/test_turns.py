@@ -5,40 +5,30 @@ import asyncio
 import psutil
 import pytest
 
+from browser_service.host.pages import recovery
+from tests.process.service.test_crashes import lasting as service
 from tests.support import processes
 from tests.support.json import AnyJson
 from tests.support.listening import PATIENCE_S
 from tests.support.service import Agent, RunningService
-from tests.support.sharing import StartService
 from tests.support.site import Site
+
+__all__ = ["service"]
 
 pytestmark = pytest.mark.anyio
 
 
 @pytest.mark.parametrize("cure", [pytest.param("reload_page", marks=pytest.mark.long), "goto"])
 async def test_a_page_that_does_not_respond_is_refused_with_a_hint_and_replaced_under_its_id(
-    start: StartService, site: Site, cure: str
+    service: RunningService, agent: Agent, site: Site, cure: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    service = await start()
-    async with service.agent() as agent:
-        await _replaced(service, agent, site, cure)
-
-
-async def _renderer(service: RunningService, agent: Agent) -> psutil.Process:
-    """Return the process of the agent's page: the one that works when the page does."""
-    renderers = processes.renderers(service.settings.data_dir)
-    before = [renderer.cpu_times().user for renderer in renderers]
-    await agent.call("evaluate_script", expression="const end = Date.now() + 400; while (Date.now() < end) {}")
-    worked = [renderer.cpu_times().user - was for renderer, was in zip(renderers, before, strict=True)]
-    return renderers[worked.index(max(worked))]
-
-
-async def _replaced(service: RunningService, agent: Agent, site: Site, cure: str) -> None:
+    monkeypatch.setattr(recovery, "_HANGS_AFTER_S", 2)
     url = site.page("/", "<button>b</button>")
     before = (await agent.reply("goto", pageId="p", url=url)).json()["page"]
-    (await _renderer(service, agent)).suspend()
+    renderer = await _renderer(service, agent)
+    renderer.suspend()
     assert (await agent.error("evaluate_script", pageId="p", expression="1", timeout=300))["code"] == "TIMEOUT"
-    playwright_page = live(service, "p")
+    playwright_page = service.window("p")
     async with asyncio.timeout(PATIENCE_S):
         error = await agent.error("evaluate_script", pageId="p", expression="1", timeout=60_000)
     assert (error["status"], error["code"]) == (504, "TIMEOUT")
@@ -49,9 +39,15 @@ async def _replaced(service: RunningService, agent: Agent, site: Site, cure: str
     after = reply.json()["page"]
     assert (after["pageId"], after["url"], after["owner"]) == ("p", url, before["owner"])
     assert after["revision"] > before["revision"]
-    assert live(service, "p") is not playwright_page
+    assert service.window("p") is not playwright_page
     await agent.call("click", pageId="p", selector="button")
+    await processes.kill(renderer)  # for which the browser's end would wait
 
 
-def live(service: RunningService, page_id: str) -> object:
-    return service.window(page_id)
+async def _renderer(service: RunningService, agent: Agent) -> psutil.Process:
+    """Return the process of the agent's page: the one that works when the page does."""
+    renderers = processes.renderers(service.settings.data_dir)
+    before = [renderer.cpu_times().user for renderer in renderers]
+    await agent.call("evaluate_script", expression="const end = Date.now() + 400; while (Date.now() < end) {}")
+    worked = [renderer.cpu_times().user - was for renderer, was in zip(renderers, before, strict=True)]
+    return renderers[worked.index(max(worked))]
