@@ -1,5 +1,6 @@
 """Tests that the account is kept for as long as is set, over restarts and failures, and what is forgotten is gone."""
 
+import asyncio
 import contextlib
 import sqlite3
 from pathlib import Path
@@ -8,7 +9,7 @@ import pytest
 
 from shared import wire
 from tests.support.account import forgotten, recorded
-from tests.support.listening import become, connected, listening
+from tests.support.listening import become, connected, listening, sent
 from tests.support.service import Agent, running_service, settings_for
 from tests.support.sharing import StartService
 from tests.support.site import Site
@@ -34,6 +35,18 @@ async def test_records_survive_a_restart_and_their_numbers_go_on(tmp_path: Path,
         assert (kept["client"], kept["action"], kept["you"]) == ("Claude", "goto", False)
         await other.call("goto", pageId="q", url=site.url("/"))
         assert [one["id"] for one in await recorded(other)] == [kept["id"] + 1, kept["id"]]
+
+
+async def test_a_call_that_the_services_end_cut_off_is_recorded(tmp_path: Path, site: Site) -> None:
+    async with running_service(settings_for(tmp_path)) as service, service.agent("Claude") as agent:
+        await agent.call("goto", pageId="p", url=site.page("/", "x"))
+        running = sent(agent, "long", "click", pageId="p", selector="#never", timeout=30_000)
+        await become(lambda: "long" in [record.call_id for record in service.registered_calls()])
+    await asyncio.gather(running, return_exceptions=True)
+    async with running_service(settings_for(tmp_path)) as service, service.agent("Claude") as agent:
+        newest = (await recorded(agent, limit=1))[0]
+    assert (newest["action"], newest["callId"]) == ("click", "long")
+    assert newest["outcome"] in {"UNKNOWN_OUTCOME", "CANCELLED"}
 
 
 async def test_records_are_written_soon_after_the_replies(start: StartService, site: Site) -> None:

@@ -8,6 +8,7 @@ from tests.support.bodies import smallest
 from tests.support.json import AnyJson
 from tests.support.listening import become, sent
 from tests.support.service import Agent, RunningService
+from tests.support.sharing import StartService
 from tests.support.site import Answer, Site
 
 pytestmark = pytest.mark.anyio
@@ -207,3 +208,17 @@ async def test_cookies_are_cleared_by_domain_name_and_path(agent: Agent, site: S
     assert [cookie["name"] for cookie in kept] == ["two"]
     assert (await agent.call("clear_cookies", sessionId="own", path="/none"))["cleared"] == 0
     assert (await agent.call("clear_cookies", sessionId="own", domain="127.0.0.1"))["cleared"] == 1
+
+
+async def test_a_session_that_nobody_uses_is_closed_unless_it_is_kept(start: StartService) -> None:
+    service = await start(session_idle_ms=1_000)
+    async with service.agent() as agent:
+        await agent.call("create_session", sessionId="idle")
+        await agent.call("create_session", sessionId="kept", persistent=True)
+        for record in service.parts.directory.sessions.all():
+            record.accessed_at -= 2
+        await service.close_expired_sessions()
+        names = [one["sessionId"] for one in (await agent.call("list_sessions"))["sessions"]]
+        assert names == ["default", "kept"]
+        over = await agent.error("get_session", sessionId="idle")
+        assert (over["code"], '"persistent": true' in over["hint"]) == ("SESSION_EXPIRED", True)

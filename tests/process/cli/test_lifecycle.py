@@ -1,9 +1,11 @@
 """Tests `up`, `down`, `status` and `logs`: the service as a process."""
 
+import contextlib
 import json
 import os
 import re
 import signal
+import sqlite3
 import stat
 import subprocess
 import sys
@@ -11,7 +13,11 @@ from pathlib import Path
 
 import httpx
 import psutil
+import pytest
 
+from browser_service.quarantine import files_set_aside
+from browser_service.store import journal_file
+from shared.data_files import JOURNAL_FILE
 from shared.wire import HEALTH, INSTANCE_FILE, LOG_FILE, METRICS, SECRET_FILE, VERSION
 from shared.written import fingerprint
 from tests.process.cli.conftest import VIEWPORT
@@ -126,6 +132,19 @@ def test_a_secret_that_makes_no_token_is_one_line_for_the_service_and_the_comman
     token = terminal.run("token")
     assert (token.code, token.out) == (1, "")
     assert token.err.startswith(f"SERVICE_UNAVAILABLE: {what}\n{way}")
+
+
+def test_a_journal_of_a_newer_version_is_left_as_it_is(terminal: Terminal) -> None:
+    terminal.data_dir.mkdir(mode=0o700)
+    file = terminal.data_dir / JOURNAL_FILE
+    journal_file.connect(file)[0].close()
+    with contextlib.closing(sqlite3.connect(file)) as db, db:
+        db.execute("INSERT INTO migrations VALUES ('m_of_tomorrow')")
+    with pytest.raises(journal_file.NewerJournal, match="m_of_tomorrow"):
+        journal_file.connect(file)
+    started = terminal.run("up")
+    assert (started.code, "m_of_tomorrow" in started.err.splitlines()[-1]) == (1, True), started.err
+    assert not files_set_aside(terminal.data_dir)
 
 
 def test_in_the_foreground_it_runs_until_a_signal_which_is_an_ordinary_end(terminal: Terminal) -> None:

@@ -1,50 +1,19 @@
-"""Tests what outlives the service: logins with the ones from before, sessions without their key, holds, people's
-requests."""
+"""Tests what outlives the service in a browser: logins, with the ones from before, and what a damaged profile had."""
 
-import asyncio
-import contextlib
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
 from browser_service.quarantine import files_set_aside
-from browser_service.security.seal import Seal
-from browser_service.store.journal import Journal
-from shared.data_files import JOURNAL_FILE, KEY_FILE
+from shared.data_files import JOURNAL_FILE
 from shared.model import Json
 from shared.wire import DEFAULT_SESSION
-from tests.process.service.test_damaged_files import told
+from tests.front.service.test_restarts import LOGIN, cookies, journal_of, started, told
 from tests.support.listening import become
-from tests.support.service import Agent, RunningService, running_service, settings_for
+from tests.support.service import running_service, settings_for
 from tests.support.site import Answer, Received, Site
 
 pytestmark = pytest.mark.anyio
-
-LOGIN = Answer("<title>in</title>", headers={"set-cookie": "token=t1; Path=/"})
-
-
-@contextlib.asynccontextmanager
-async def started(data_dir: Path) -> AsyncIterator[tuple[RunningService, Agent]]:
-    async with running_service(settings_for(data_dir)) as service, service.agent("Claude", client_id="chat") as agent:
-        yield service, agent
-
-
-@contextlib.asynccontextmanager
-async def journal_of(data_dir: Path) -> AsyncIterator[tuple[Journal, Seal]]:
-    """Open the journal of a service that does not run."""
-    journal = Journal(data_dir / JOURNAL_FILE)
-    await journal.open()
-    try:
-        yield journal, Seal(data_dir)
-    finally:
-        await journal.close()
-
-
-async def cookies(agent: Agent, session_id: str) -> dict[str, str]:
-    await agent.call("open_page", sessionId=session_id)  # which may take the browser's start
-    found = await agent.call("get_cookies", sessionId=session_id)
-    return {cookie["name"]: cookie["value"] for cookie in found["cookies"]}
 
 
 def cookie(name: str, value: str) -> Json:
@@ -74,86 +43,6 @@ async def test_logins_that_cannot_be_used_give_way_to_those_from_before(tmp_path
         assert "'hopeless' has 1 of its cookies" in said
     async with journal_of(tmp_path) as (journal, seal):
         assert None in [seal.open(state) for state in await journal.states("torn")]  # kept, in spite of all
-
-
-async def test_without_its_key_a_session_is_kept_and_comes_back_with_it(tmp_path: Path, site: Site) -> None:
-    key = tmp_path / KEY_FILE
-    async with started(tmp_path) as (_, agent):
-        await agent.call("create_session", sessionId="kept", persistent=True)
-        await agent.call("goto", pageId="in", sessionId="kept", url=site.page("/", LOGIN))
-        await agent.call("create_session", sessionId="copy", persistent=True, **{"from": "kept"})
-    lost = key.read_bytes()
-    key.write_text("this is no key", encoding="utf-8")
-    async with started(tmp_path) as (service, agent):
-        said = told((await agent.reply("list_pages")).json())
-        assert f"{KEY_FILE}.damaged-" in said
-        assert "2 sessions cannot be read" in said
-        assert "kept" not in service.known_sessions()
-        assert (await agent.error("create_session", sessionId="kept"))["code"] == "VALIDATION_ERROR"
-    key.write_bytes(lost)
-    async with started(tmp_path) as (_, agent):
-        for session in ("kept", "copy"):
-            assert await cookies(agent, session) == {"token": "t1"}
-        pages = {page["pageId"]: page["url"] for page in (await agent.call("list_pages"))["yours"]}
-        assert pages["in"] == site.url("/")
-
-
-async def test_holds_privacy_and_guards_continue_for_their_remaining_time(tmp_path: Path, site: Site) -> None:
-    url = site.page("/", "<h1>Here</h1>")
-    mail, form = site.page("/mail", "<p>Your code: K7Q2-9XVB-44TD</p>"), site.page("/other", "<input id=code>")
-    async with started(tmp_path) as (_, agent):
-        for page_id in ("held", "over", "mine"):
-            await agent.call("goto", pageId=page_id, url=url)
-        await agent.call("hold_page", pageId="held", reason="waiting for a code", minutes=30)
-        await agent.call("hold_page", pageId="over", reason="a moment", minutes=1)
-        await agent.call("share_page", pageId="mine", access="private")
-        await agent.call("create_session", sessionId="safe", guarded=True, persistent=True)
-        await agent.call("goto", pageId="mail", sessionId="safe", url=mail)
-    ten_minutes_ago = "UPDATE pages SET kept_at = kept_at - 600"
-    async with journal_of(tmp_path) as (journal, _):
-        await journal.transact(lambda db: db.execute(ten_minutes_ago))
-    async with started(tmp_path) as (service, agent), service.agent("Codex") as other:
-        listed = {page["pageId"]: page for page in (await agent.call("list_pages"))["yours"]}
-        assert 19 * 60_000 < listed["held"]["heldMsMore"] <= 20 * 60_000
-        assert listed["held"]["heldFor"] == "waiting for a code"
-        assert "heldFor" not in listed["over"]
-        assert listed["mine"]["access"] == "private"
-        assert (await other.error("content", pageId="mine"))["code"] == "PAGE_OWNED"
-        sessions = (await agent.call("list_sessions"))["sessions"]
-        assert [each["guarded"] for each in sessions if each["sessionId"] == "safe"] == [True]
-        await agent.call("snapshot", pageId="mail")
-        steps = [{"action": "goto", "url": form.replace("127.0.0.1", "localhost")}]
-        assert (await agent.error("batch", pageId="mail", steps=steps))["code"] == "FORBIDDEN"
-
-
-def asked_at(service: RunningService, page_id: str) -> str:
-    page = service.known_page(page_id)
-    return page.person.request_id if page and page.person else ""
-
-
-async def test_a_request_to_a_person_stays_open_across_a_restart(tmp_path: Path, site: Site) -> None:
-    url = site.page("/", "<h1>Sign in</h1>")
-    async with started(tmp_path) as (service, agent):
-        await agent.call("goto", pageId="p", url=url)
-        waits = asyncio.create_task(agent.reply("request_human", pageId="p", kind="login", message="Sign in."))
-        await become(lambda: bool(asked_at(service, "p")))
-        request_id = asked_at(service, "p")
-        await service.host.stop()
-        error = (await waits).json()["error"]
-        assert (error["code"], error["details"]["context"]["ending"]) == ("SERVICE_UNAVAILABLE", True)
-    async with started(tmp_path) as (service, agent), service.agent("Codex") as other:
-        assert (await other.error("click", pageId="p", selector="h1"))["code"] == "HUMAN_IN_CONTROL"
-        asked = (await agent.http.get("/api/requests")).json()["result"]["requests"]
-        assert [one["requestId"] for one in asked] == [request_id]
-        again = {"pageId": "p", "kind": "login", "message": "Sign in."}
-        waits = asyncio.create_task(agent.reply("request_human", headers={"X-Browse-Attempt": "2"}, **again))
-        people = service.host.people
-        await become(lambda: people.requests[request_id].waiting["chat"])
-        async with service.agent(operator=True) as person:
-            resolved = await person.http.post(f"/api/requests/{request_id}/resolve", json={"state": "done"})
-        assert resolved.json()["success"]
-        assert (await waits).json()["result"]["state"] == "done"
-        await agent.call("click", pageId="p", selector="h1")
 
 
 def _asks(received: Received) -> Answer:

@@ -1,7 +1,4 @@
-"""Tests that browsers, pages and memory have limits; a session may have a browser to itself; the shared one is warm.
-
-It is longer than 300 lines because each limit of the pool has a test, and so has what is done where it is reached.
-"""
+"""Tests that browsers, pages and memory have limits; a session may have a browser to itself; the shared one is warm."""
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
@@ -17,7 +14,7 @@ from browser_service.rules.leases import Ownership
 from shared.calls import Call, Notice
 from shared.events import StateSaved
 from shared.pages import PageState
-from tests.support.idle_time import host_of, parked, rests, unused
+from tests.support.idle_time import host_of, parked, rests
 from tests.support.listening import become, watching
 from tests.support.processes import browsers
 from tests.support.service import RunningService, running_service, settings_for
@@ -26,12 +23,12 @@ from tests.support.site import Answer, Site
 
 pytestmark = pytest.mark.anyio
 
-LIMITED = {"max_instances": 2, "session_pages": 2, "max_pages": 4, "min_instances": 1}
-
 
 @pytest.fixture(scope="module")
 async def limited(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[RunningService]:
-    async with running_service(settings_for(tmp_path_factory.mktemp("limited"), **LIMITED)) as service:
+    async with running_service(
+        settings_for(tmp_path_factory.mktemp("limited"), max_instances=2, min_instances=1)
+    ) as service:
         yield service
 
 
@@ -64,29 +61,6 @@ async def test_a_session_may_have_a_browser_to_itself_which_ends_with_it_and_the
         assert (see["value"], launcher.running) == ("login=me", 2)
         await agent.call("close_session", sessionId="one")
         assert launcher.running == 1
-
-
-async def test_pages_are_limited_in_a_session_and_in_all_and_a_refusal_names_what_can_be_closed(
-    limited: RunningService,
-) -> None:
-    async with limited.agent() as agent, limited.agent() as other:
-        await agent.call("create_session", sessionId="three")
-        for page_id in ("a", "b"):
-            await agent.call("open_page", pageId=page_id)
-        found = await other.error("open_page", pageId="c")
-        assert found["message"].startswith('2 pages are open in session "default", which is the limit')
-        assert "which is the limit" in found["message"]
-        assert 'list_pages {"all": true}' in found["hint"]
-        for page_id in ("c", "d"):
-            await agent.call("open_page", pageId=page_id, sessionId="three")
-        mine, others = [await each.error("open_page", pageId="e") for each in (agent, other)]
-        assert "4 pages are open, which is the limit (BROWSE_MAX_PAGES)" in mine["message"]
-        assert 'close_page {"pageId": "a"}' in mine["hint"]
-        assert 'list_pages {"all": true}' in others["hint"]
-        assert others["details"]["context"]["pages"] == []
-        await agent.call("close_session", sessionId="three")
-        for page_id in ("a", "b"):
-            await agent.call("close_page", pageId=page_id)
 
 
 async def test_at_the_limit_the_longest_abandoned_page_makes_room_and_can_be_brought_back(
@@ -126,30 +100,6 @@ async def test_at_the_limit_the_longest_abandoned_page_makes_room_and_can_be_bro
         await here.call("goto", pageId="first", url=url)
         assert "first~1" in (await here.call("click", pageId="first", selector="a"))["observed"]
         assert pages.keys() == {"first", "first~1", "held", "asks"}
-
-
-async def test_a_long_idle_client_without_a_stream_loses_its_pages_except_held_ones(
-    limited: RunningService,
-) -> None:
-    parts = limited.parts
-    pages = limited.host.pages
-    look = parts.abandoned.release_leases
-    async with limited.agent() as gone, limited.agent() as here:
-        for agent, page_id in ((gone, "left"), (here, "used")):
-            await agent.call("open_page", pageId=page_id)
-        await gone.call("create_session", sessionId="other")
-        await gone.call("open_page", pageId="kept", sessionId="other")
-        await gone.call("hold_page", pageId="kept", reason="a code", minutes=30)
-        unused(limited, "left", 700)
-        await look()
-        assert all(page.record.ownership.lease for page in pages.values())  # one of its pages it used a moment ago
-        unused(limited, "kept", 700)
-        await look()
-        assert {page_id for page_id, page in pages.items() if page.record.ownership.abandoned} == {"left"}
-        assert [page["pageId"] for page in (await gone.call("list_pages"))["yours"]] == ["left", "kept"]
-        await gone.call("close_session", sessionId="other")
-        for agent, page_id in ((gone, "left"), (here, "used")):
-            await agent.call("close_page", pageId=page_id)
 
 
 async def test_a_browser_that_cannot_start_keeps_no_service_from_starting(start: StartService) -> None:
@@ -196,41 +146,6 @@ def test_shared_memory_is_counted_once_and_the_limit_is_at_most_the_machines() -
     looks = ((exact_mb(ours * 2), exact_mb(ours)) for _ in range(20))  # others share pages with it, and come and go
     assert any(twice <= 2 * once + 1 for twice, once in looks)
     assert 0 < machine_mb() <= psutil.virtual_memory().total // 1_000_000
-
-
-# --- clients that are gone -------------------------------------------------------------------------------------------
-
-
-async def test_the_untouched_pages_of_a_client_that_is_gone_are_closed_and_it_finds_its_others_again(
-    start: StartService, site: Site
-) -> None:
-    service = await start(presence_grace_ms=0)
-    abandoned = service.parts.abandoned
-    async with service.agent("Claude", client_id="gone") as gone, service.agent("Codex") as here:
-        await here.call("open_page", pageId="heres")
-        async with watching(service, here.client_id):
-            async with watching(service, "gone"):
-                for page_id in ("blank", "held"):
-                    await gone.call("open_page", pageId=page_id)
-                await gone.call("goto", pageId="used", url=site.page("/", "x"))
-                await gone.call("hold_page", pageId="held", reason="a code", minutes=30)
-                await rests(service, 700)
-                await abandoned.close_blank()
-                assert {"blank", "heres"} <= {page.page_id for page in await service.parts.host.describe()}
-            await become(lambda: not service.entry("used").record.ownership.lease)
-            await rests(service, 700)
-            await abandoned.close_blank()
-            await service.parts.feeds.drain()
-            assert {page.page_id for page in service.known_pages()} == {"heres", "held", "used"}
-            (others,) = [page for page in (await here.call("list_pages"))["others"] if page["pageId"] == "used"]
-            assert others["leftBy"] == "Claude"
-        mine = {page["pageId"]: page for page in (await gone.call("list_pages"))["yours"]}
-        assert mine.keys() == {"held", "used"}
-        assert mine["used"]["fromBefore"] is True
-        await gone.call("close_page", pageId="held")
-        await gone.call("click", selector="body")
-        (page,) = (await gone.call("list_pages"))["yours"]
-        assert (page["pageId"], page["owner"]["you"]) == ("used", True)
 
 
 # --- what is remembered ----------------------------------------------------------------------------------------------

@@ -24,20 +24,6 @@ async def test_a_service_with_visible_windows_starts_a_headless_browser_on_reque
         await agent.call("browser_quit")
 
 
-async def test_a_session_that_nobody_uses_is_closed_unless_it_is_kept(start: StartService) -> None:
-    service = await start(session_idle_ms=1_000)
-    async with service.agent() as agent:
-        await agent.call("create_session", sessionId="idle")
-        await agent.call("create_session", sessionId="kept", persistent=True)
-        for record in service.parts.directory.sessions.all():
-            record.accessed_at -= 2
-        await service.close_expired_sessions()
-        names = [one["sessionId"] for one in (await agent.call("list_sessions"))["sessions"]]
-        assert names == ["default", "kept"]
-        over = await agent.error("get_session", sessionId="idle")
-        assert (over["code"], '"persistent": true' in over["hint"]) == ("SESSION_EXPIRED", True)
-
-
 async def test_a_persistent_session_outlives_the_service_with_its_logins_and_pages(
     start: StartService, site: Site
 ) -> None:

@@ -1,4 +1,5 @@
-"""Tests restarts: pages come back as they were, with new revisions, and a failing journal costs nobody a reply."""
+"""Tests restarts: pages come back as they were, with new revisions, holds, requests to people and sessions, without
+their key or with it; and a failing journal costs nobody a reply."""
 
 import asyncio
 import contextlib
@@ -9,13 +10,17 @@ from pathlib import Path
 
 import pytest
 
-from browser_service.store.journal import MOST_CLOSED_PAGES, ClosedPage
+from browser_service.security.seal import Seal
+from browser_service.store.journal import MOST_CLOSED_PAGES, ClosedPage, Journal
+from shared.data_files import JOURNAL_FILE, KEY_FILE
 from shared.wire import DEFAULT_SESSION
 from tests.support.listening import become
 from tests.support.service import Agent, RunningService, running_service, settings_for
-from tests.support.site import Site
+from tests.support.site import Answer, Site
 
 pytestmark = pytest.mark.anyio
+
+LOGIN = Answer("<title>in</title>", headers={"set-cookie": "token=t1; Path=/"})
 
 
 @contextlib.asynccontextmanager
@@ -37,6 +42,28 @@ async def locked(service: RunningService) -> AsyncIterator[None]:
     finally:
         writer.execute("ROLLBACK")
         writer.close()
+
+
+@contextlib.asynccontextmanager
+async def journal_of(data_dir: Path) -> AsyncIterator[tuple[Journal, Seal]]:
+    """Open the journal of a service that does not run."""
+    journal = Journal(data_dir / JOURNAL_FILE)
+    await journal.open()
+    try:
+        yield journal, Seal(data_dir)
+    finally:
+        await journal.close()
+
+
+def told(reply: dict[str, object]) -> str:
+    """Return all notices of a reply."""
+    return " ".join(str(notice["text"]) for notice in reply["notices"])  # type: ignore[attr-defined] # a reply is JSON
+
+
+async def cookies(agent: Agent, session_id: str) -> dict[str, str]:
+    await agent.call("open_page", sessionId=session_id)  # which may take the browser's start
+    found = await agent.call("get_cookies", sessionId=session_id)
+    return {cookie["name"]: cookie["value"] for cookie in found["cookies"]}
 
 
 async def kept_now(service: RunningService) -> dict[str, str]:
@@ -134,6 +161,89 @@ async def test_a_revision_after_restarts_is_never_one_that_the_page_had_before(t
         runs.append([await listed(agent), await filled(agent)])
     for before, after in itertools.pairwise(runs):
         assert max(before) < min(after), runs
+
+
+# --- what lasts ------------------------------------------------------------------------------------------------------
+
+
+async def test_without_its_key_a_session_is_kept_and_comes_back_with_it(tmp_path: Path, site: Site) -> None:
+    key = tmp_path / KEY_FILE
+    async with started(tmp_path) as (_, agent):
+        await agent.call("create_session", sessionId="kept", persistent=True)
+        await agent.call("goto", pageId="in", sessionId="kept", url=site.page("/", LOGIN))
+        await agent.call("create_session", sessionId="copy", persistent=True, **{"from": "kept"})
+    lost = key.read_bytes()
+    key.write_text("this is no key", encoding="utf-8")
+    async with started(tmp_path) as (service, agent):
+        said = told((await agent.reply("list_pages")).json())
+        assert f"{KEY_FILE}.damaged-" in said
+        assert "2 sessions cannot be read" in said
+        assert "kept" not in service.known_sessions()
+        assert (await agent.error("create_session", sessionId="kept"))["code"] == "VALIDATION_ERROR"
+    key.write_bytes(lost)
+    async with started(tmp_path) as (_, agent):
+        for session in ("kept", "copy"):
+            assert await cookies(agent, session) == {"token": "t1"}
+        pages = {page["pageId"]: page["url"] for page in (await agent.call("list_pages"))["yours"]}
+        assert pages["in"] == site.url("/")
+
+
+async def test_holds_privacy_and_guards_continue_for_their_remaining_time(tmp_path: Path, site: Site) -> None:
+    url = site.page("/", "<h1>Here</h1>")
+    mail, form = site.page("/mail", "<p>Your code: K7Q2-9XVB-44TD</p>"), site.page("/other", "<input id=code>")
+    async with started(tmp_path) as (_, agent):
+        for page_id in ("held", "over", "mine"):
+            await agent.call("goto", pageId=page_id, url=url)
+        await agent.call("hold_page", pageId="held", reason="waiting for a code", minutes=30)
+        await agent.call("hold_page", pageId="over", reason="a moment", minutes=1)
+        await agent.call("share_page", pageId="mine", access="private")
+        await agent.call("create_session", sessionId="safe", guarded=True, persistent=True)
+        await agent.call("goto", pageId="mail", sessionId="safe", url=mail)
+    ten_minutes_ago = "UPDATE pages SET kept_at = kept_at - 600"
+    async with journal_of(tmp_path) as (journal, _):
+        await journal.transact(lambda db: db.execute(ten_minutes_ago))
+    async with started(tmp_path) as (service, agent), service.agent("Codex") as other:
+        listed = {page["pageId"]: page for page in (await agent.call("list_pages"))["yours"]}
+        assert 19 * 60_000 < listed["held"]["heldMsMore"] <= 20 * 60_000
+        assert listed["held"]["heldFor"] == "waiting for a code"
+        assert "heldFor" not in listed["over"]
+        assert listed["mine"]["access"] == "private"
+        assert (await other.error("content", pageId="mine"))["code"] == "PAGE_OWNED"
+        sessions = (await agent.call("list_sessions"))["sessions"]
+        assert [each["guarded"] for each in sessions if each["sessionId"] == "safe"] == [True]
+        await agent.call("snapshot", pageId="mail")
+        steps = [{"action": "goto", "url": form.replace("127.0.0.1", "localhost")}]
+        assert (await agent.error("batch", pageId="mail", steps=steps))["code"] == "FORBIDDEN"
+
+
+def asked_at(service: RunningService, page_id: str) -> str:
+    page = service.known_page(page_id)
+    return page.person.request_id if page and page.person else ""
+
+
+async def test_a_request_to_a_person_stays_open_across_a_restart(tmp_path: Path, site: Site) -> None:
+    url = site.page("/", "<h1>Sign in</h1>")
+    async with started(tmp_path) as (service, agent):
+        await agent.call("goto", pageId="p", url=url)
+        waits = asyncio.create_task(agent.reply("request_human", pageId="p", kind="login", message="Sign in."))
+        await become(lambda: bool(asked_at(service, "p")))
+        request_id = asked_at(service, "p")
+        await service.host.stop()
+        error = (await waits).json()["error"]
+        assert (error["code"], error["details"]["context"]["ending"]) == ("SERVICE_UNAVAILABLE", True)
+    async with started(tmp_path) as (service, agent), service.agent("Codex") as other:
+        assert (await other.error("click", pageId="p", selector="h1"))["code"] == "HUMAN_IN_CONTROL"
+        asked = (await agent.http.get("/api/requests")).json()["result"]["requests"]
+        assert [one["requestId"] for one in asked] == [request_id]
+        again = {"pageId": "p", "kind": "login", "message": "Sign in."}
+        waits = asyncio.create_task(agent.reply("request_human", headers={"X-Browse-Attempt": "2"}, **again))
+        people = service.host.people
+        await become(lambda: people.requests[request_id].waiting["chat"])
+        async with service.agent(operator=True) as person:
+            resolved = await person.http.post(f"/api/requests/{request_id}/resolve", json={"state": "done"})
+        assert resolved.json()["success"]
+        assert (await waits).json()["result"]["state"] == "done"
+        await agent.call("click", pageId="p", selector="h1")
 
 
 # --- a journal that fails --------------------------------------------------------------------------------------------

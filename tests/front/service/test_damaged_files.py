@@ -4,8 +4,7 @@ more."""
 import contextlib
 import os
 import resource
-import sqlite3
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,21 +12,13 @@ import structlog
 
 from browser_service.process import CannotStart, check_writable
 from browser_service.quarantine import files_set_aside
-from browser_service.store import journal_file
 from browser_service.store.journal import Journal
 from shared.data_files import JOURNAL_FILE
 from shared.pages import PageState
-from tests.support.service import Agent, RunningService, running_service, settings_for
+from tests.front.service.test_restarts import started, told
 from tests.support.site import Site
-from tests.support.terminal import Terminal
 
 pytestmark = pytest.mark.anyio
-
-
-@contextlib.asynccontextmanager
-async def started(data_dir: Path) -> AsyncIterator[tuple[RunningService, Agent]]:
-    async with running_service(settings_for(data_dir)) as service, service.agent("Claude", client_id="chat") as agent:
-        yield service, agent
 
 
 @contextlib.contextmanager
@@ -40,11 +31,6 @@ def full_disk() -> Iterator[None]:
             yield
         finally:
             resource.setrlimit(resource.RLIMIT_FSIZE, before)
-
-
-def told(reply: dict[str, object]) -> str:
-    """Return all notices of a reply."""
-    return " ".join(str(notice["text"]) for notice in reply["notices"])  # type: ignore[attr-defined] # a reply is JSON
 
 
 # --- the journal -----------------------------------------------------------------------------------------------------
@@ -101,17 +87,6 @@ async def test_damage_that_shows_under_way_costs_no_call_its_reply(tmp_path: Pat
         assert "journal was damaged" in told(reply) + told((await agent.reply("list_pages")).json())
     async with started(tmp_path) as (_, agent):
         assert {page["pageId"] for page in (await agent.call("list_pages"))["yours"]} == {"p", "q"}
-
-
-def test_a_journal_of_a_newer_version_is_left_as_it_is(tmp_path: Path) -> None:
-    journal_file.connect(tmp_path / JOURNAL_FILE)[0].close()
-    with contextlib.closing(sqlite3.connect(tmp_path / JOURNAL_FILE)) as db, db:
-        db.execute("INSERT INTO migrations VALUES ('m_of_tomorrow')")
-    with pytest.raises(journal_file.NewerJournal, match="m_of_tomorrow"):
-        journal_file.connect(tmp_path / JOURNAL_FILE)
-    started = Terminal(tmp_path).run("up")
-    assert (started.code, "m_of_tomorrow" in started.err.splitlines()[-1]) == (1, True), started.err
-    assert not files_set_aside(tmp_path)
 
 
 # --- the disk --------------------------------------------------------------------------------------------------------
