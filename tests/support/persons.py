@@ -11,6 +11,7 @@ from pathlib import Path
 import httpx
 import psutil
 import pytest
+from websockets.asyncio.client import connect
 
 from browser_service.host.sessions.executables import installed_browser
 from tests.support.json import AnyJson
@@ -77,6 +78,21 @@ class Persons:
                 while not await self._url(http, opened):
                     pass  # asking takes a moment each time
 
+    async def forget(self) -> None:
+        """Close all tabs but a new one, and forget all logins, for the next test."""
+        async with httpx.AsyncClient(trust_env=False) as http:
+            before = await self._targets(http)
+            (await http.put(f"{self.url}/json/new?about:blank")).raise_for_status()
+            for target in before:
+                await http.get(f"{self.url}/json/close/{target['id']}")
+            browser = (await http.get(f"{self.url}/json/version")).json()["webSocketDebuggerUrl"]
+        async with connect(browser) as cdp:
+            await cdp.send(json.dumps({"id": 1, "method": "Storage.clearCookies"}))
+            await cdp.recv()
+        async with asyncio.timeout(PATIENCE_S):
+            while await self.tabs() != ["about:blank"]:
+                pass  # asking takes a moment each time
+
     async def _url(self, http: httpx.AsyncClient, target_id: str) -> str:
         return next(target["url"] for target in await self._targets(http) if target["id"] == target_id)
 
@@ -110,15 +126,21 @@ async def their_page(agent: Agent, url: str) -> str:
     return at(await list_until(agent, lambda listed: bool(at(listed))))[0]
 
 
-@pytest.fixture
-async def persons(tmp_path: Path) -> AsyncIterator[Persons]:
-    """Run a person's browser."""
-    browser = Persons(tmp_path / "persons")
+@pytest.fixture(scope="module")
+async def _persons(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Persons]:
+    browser = Persons(tmp_path_factory.mktemp("persons"))
     try:
         await browser.ready()
         yield browser
     finally:
         browser.end()
+
+
+@pytest.fixture
+async def persons(_persons: Persons) -> AsyncIterator[Persons]:
+    """Return a person's browser with a blank tab, which a module's tests share."""
+    yield _persons
+    await _persons.forget()
 
 
 @pytest.fixture

@@ -8,13 +8,13 @@ from pathlib import Path
 import psutil
 import pytest
 
-from browser_service.cli.browser_check import check_browser
-from browser_service.settings import Settings
+from browser_service.cli.browser_check import Check, check_browser
 from tests.support.listening import become
 from tests.support.persons import Persons, their_page
 from tests.support.service import Agent, running_service, settings_for
 from tests.support.sharing import StartService
 from tests.support.site import Answer, Received, Site
+from tests.support.tab import closed_port
 
 pytestmark = pytest.mark.anyio
 
@@ -91,22 +91,22 @@ async def test_the_next_call_restores_a_lost_connection_and_finds_its_pages_unch
 
 
 async def test_the_error_says_that_nothing_listens_and_later_the_same_call_works(
-    start: StartService, persons: Persons, bank: Site, tmp_path: Path
+    start: StartService, bank: Site, tmp_path: Path
 ) -> None:
-    url, port = persons.url, persons.port
-    persons.end()
+    port = closed_port()
+    url = f"http://127.0.0.1:{port}"
     service = await start(attached_tabs="shared", cdp_url=url)
     async with service.agent() as agent:
         error = await agent.error("goto", pageId="mine", url=bank.url("/"))
         assert error["code"] == "BROWSER_LAUNCH_FAILED"
         assert url in error["message"]
         assert "--remote-debugging-port" in error["hint"]
-        again = Persons(tmp_path / "persons", port)
+        late = Persons(tmp_path / "persons", port)
         try:
             await become(lambda: listens(port))
             await agent.call("goto", pageId="mine", url=bank.url("/"))
         finally:
-            again.end()
+            late.end()
 
 
 async def test_a_persons_tab_can_be_used_by_an_agent_but_not_where_the_policy_ends_and_the_person_goes_on_anywhere(
@@ -141,13 +141,12 @@ async def test_nothing_of_the_persons_browser_is_written_down(
 
 
 async def test_doctor_says_whether_there_is_a_browser_to_attach_to(persons: Persons, tmp_path: Path) -> None:
-    def settings() -> Settings:
-        return settings_for(tmp_path / "data", attached_tabs="shared", cdp_url=persons.url)
+    async def checked(url: str) -> Check:
+        (check,) = await check_browser(settings_for(tmp_path / "data", attached_tabs="shared", cdp_url=url))
+        return check
 
-    (check,) = await check_browser(settings())
-    assert (check.ok, check.found.partition(" to ")[0]) == (True, "attached")
-    found = settings()
-    persons.end()
-    (check,) = await check_browser(found)
-    assert not check.ok
-    assert "--remote-debugging-port" in check.advice
+    found = await checked(persons.url)
+    assert (found.ok, found.found.partition(" to ")[0]) == (True, "attached")
+    missing = await checked(f"http://127.0.0.1:{closed_port()}")
+    assert not missing.ok
+    assert "--remote-debugging-port" in missing.advice

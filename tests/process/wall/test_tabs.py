@@ -12,12 +12,12 @@ from client.credentials import mint_key
 from shared import wire
 from tests.process.wall.test_wall import browser, visit
 from tests.support.listening import connected, listening
-from tests.support.persons import Persons, persons
+from tests.support.persons import Persons
 from tests.support.service import Agent, RunningService
 from tests.support.site import Site
 from tests.support.wall import guest, seat
 
-__all__ = ["browser", "persons"]
+__all__ = ["browser"]
 
 pytestmark = pytest.mark.anyio
 
