@@ -1,5 +1,6 @@
 """Tests the smart home on a real port: its event stream, how it stops, and its page in a real browser."""
 
+import asyncio
 import json
 import re
 import shutil
@@ -25,26 +26,16 @@ ROOT = Path(__file__).parents[3]
 LOGIN = {"username": "ana", "password": "casa"}
 
 
-class Site:
-    """A running process of the site."""
-
-    def __init__(self, process: anyio.abc.Process, url: str) -> None:
-        self.process = process
-        self.url = url
-
-
 @pytest.fixture
-async def site() -> AsyncIterator[Site]:
-    command = [sys.executable, "-m", "examples.smart_home", "--port", "0"]
-    async with await anyio.open_process(command, cwd=ROOT) as process:
-        try:
-            assert process.stdout
-            with anyio.fail_after(20):
-                line = await BufferedByteReceiveStream(process.stdout).receive_until(b"\n", 200)
-            yield Site(process, line.decode().removeprefix("SMART_HOME "))
-        finally:
-            if process.returncode is None:
-                process.kill()
+async def site() -> AsyncIterator[SiteServer]:
+    """Run the site inside this program."""
+    started = asyncio.Event()
+    server = SiteServer(Home(), announce=lambda _: started.set())
+    serving = asyncio.create_task(server.serve())
+    await asyncio.wait_for(started.wait(), PATIENCE_S)
+    yield server
+    server.should_exit = True
+    await asyncio.wait_for(serving, PATIENCE_S)
 
 
 @asynccontextmanager
@@ -77,7 +68,7 @@ async def assert_ends(stream: AsyncIterator[View]) -> None:
 # The event stream
 
 
-async def test_the_stream_begins_with_the_house_and_brings_what_another_client_changes(site: Site) -> None:
+async def test_the_stream_begins_with_the_house_and_brings_what_another_client_changes(site: SiteServer) -> None:
     async with logged_in(site.url) as watcher, logged_in(site.url) as actor, following(watcher) as stream:
         with anyio.fail_after(10):
             before = await anext(stream)
@@ -88,7 +79,7 @@ async def test_the_stream_begins_with_the_house_and_brings_what_another_client_c
     assert after["history"][0]["what"] == "turned cocina on"
 
 
-async def test_a_logout_ends_the_streams_of_its_token_and_of_no_other(site: Site) -> None:
+async def test_a_logout_ends_the_streams_of_its_token_and_of_no_other(site: SiteServer) -> None:
     async with (
         logged_in(site.url) as leaver,
         logged_in(site.url) as stayer,
@@ -106,29 +97,32 @@ async def test_a_logout_ends_the_streams_of_its_token_and_of_no_other(site: Site
 # Stopping
 
 
-async def test_a_terminated_site_ends_open_streams(site: Site) -> None:
-    assert site.process.stderr
+async def test_a_terminated_site_ends_open_streams() -> None:
+    command = [sys.executable, "-m", "examples.smart_home", "--port", "0"]
+    async with await anyio.open_process(command, cwd=ROOT) as process:
+        assert process.stdout
+        assert process.stderr
+        try:
+            with anyio.fail_after(PATIENCE_S):
+                line = await BufferedByteReceiveStream(process.stdout).receive_until(b"\n", 200)
+                url = line.decode().removeprefix("SMART_HOME ")
+                async with logged_in(url) as client, following(client) as stream:
+                    await anext(stream)
+                    process.terminate()
+                    await assert_ends(stream)
+                    await process.wait()
+                said = [chunk async for chunk in process.stderr]
+        finally:
+            if process.returncode is None:
+                process.kill()
+    assert b"".join(said).decode() == f"Smart home: {url} (log in as ana, password casa)\n"
+
+
+async def test_a_site_inside_another_program_stops_in_the_same_way(site: SiteServer) -> None:
     async with logged_in(site.url) as client, following(client) as stream:
         await anext(stream)
-        site.process.terminate()
+        site.should_exit = True
         await assert_ends(stream)
-        with anyio.fail_after(PATIENCE_S):
-            await site.process.wait()
-    said = [chunk async for chunk in site.process.stderr]
-    assert b"".join(said).decode() == f"Smart home: {site.url} (log in as ana, password casa)\n"
-
-
-async def test_a_site_inside_another_program_stops_in_the_same_way() -> None:
-    started = anyio.Event()
-    server = SiteServer(Home(), announce=lambda _: started.set())
-    with anyio.fail_after(20):
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(server.serve)
-            await started.wait()
-            async with logged_in(server.url) as client, following(client) as stream:
-                await anext(stream)
-                server.should_exit = True
-                await assert_ends(stream)
 
 
 # The page
@@ -145,7 +139,7 @@ async def browser() -> AsyncIterator[Browser]:
 
 
 @pytest.fixture
-async def ana(site: Site, browser: Browser) -> AsyncIterator[BrowserContext]:
+async def ana(site: SiteServer, browser: Browser) -> AsyncIterator[BrowserContext]:
     context = await browser.new_context()
     page = await context.new_page()
     await page.goto(site.url)
@@ -162,18 +156,18 @@ async def log_in(page: Page) -> None:
     await expect(page.get_by_role("button", name="Log out")).to_be_visible()
 
 
-async def open_home(site: Site, context: BrowserContext) -> Page:
+async def open_home(site: SiteServer, context: BrowserContext) -> Page:
     page = await context.new_page()
     await page.goto(site.url)
     return page
 
 
-async def counts(site: Site) -> object:
+async def counts(site: SiteServer) -> object:
     async with httpx.AsyncClient(base_url=site.url, trust_env=False) as client:
         return (await client.get("/api/counts")).json()
 
 
-async def test_a_loaded_page_has_its_switches_in_their_right_state(site: Site, ana: BrowserContext) -> None:
+async def test_a_loaded_page_has_its_switches_in_their_right_state(site: SiteServer, ana: BrowserContext) -> None:
     page = await open_home(site, ana)
     switches = await page.get_by_role("switch").evaluate_all(
         "all => all.map(one => [one.ariaLabel, one.ariaChecked === 'true'])"
@@ -189,7 +183,7 @@ async def test_a_loaded_page_has_its_switches_in_their_right_state(site: Site, a
     ]
 
 
-async def test_a_click_shows_in_another_page_without_a_reload(site: Site, ana: BrowserContext) -> None:
+async def test_a_click_shows_in_another_page_without_a_reload(site: SiteServer, ana: BrowserContext) -> None:
     other = await open_home(site, ana)
     await other.evaluate("window.loadedOnce = true")
     page = await open_home(site, ana)
@@ -209,14 +203,14 @@ async def test_a_click_shows_in_another_page_without_a_reload(site: Site, ana: B
     }
 
 
-async def test_more_pages_than_a_browser_has_connections_all_stay_live(site: Site, ana: BrowserContext) -> None:
+async def test_more_pages_than_a_browser_has_connections_all_stay_live(site: SiteServer, ana: BrowserContext) -> None:
     pages = [await open_home(site, ana) for _ in range(8)]
     await pages[-1].get_by_role("switch", name="bano").click()
     for page in pages:
         await expect(page.get_by_role("switch", name="bano")).to_be_checked()
 
 
-async def test_a_switch_shows_its_old_state_until_the_server_confirms(site: Site, ana: BrowserContext) -> None:
+async def test_a_switch_shows_its_old_state_until_the_server_confirms(site: SiteServer, ana: BrowserContext) -> None:
     page = await open_home(site, ana)
     await page.route("**/api/lights/*", lambda route: route.fulfill(status=503))
     await page.get_by_role("switch", name="salon").click()
@@ -225,7 +219,7 @@ async def test_a_switch_shows_its_old_state_until_the_server_confirms(site: Site
     assert await counts(site) == {"login": 1}
 
 
-async def test_a_logout_in_one_page_brings_the_others_to_the_login(site: Site, ana: BrowserContext) -> None:
+async def test_a_logout_in_one_page_brings_the_others_to_the_login(site: SiteServer, ana: BrowserContext) -> None:
     other = await open_home(site, ana)
     page = await open_home(site, ana)
     await expect(other.get_by_role("status")).to_have_text("Live")

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Coroutine
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,7 +9,7 @@ import pytest
 from shared import wire
 from tests.support.json import AnyJson
 from tests.support.listening import become
-from tests.support.service import Agent, RunningService, running_service, settings_for
+from tests.support.service import Agent, RunningService, running_service, settings_for, tidy
 from tests.support.site import Answer, Site
 
 pytestmark = pytest.mark.anyio
@@ -45,10 +44,11 @@ SHOP = """<form action=/paid><input id=amount value=1><button id=pay><span id=in
 <button id=free onclick="document.title='free'">Look</button>"""
 
 
-@pytest.fixture
-async def service(tmp_path: Path) -> AsyncIterator[RunningService]:
-    (tmp_path / "policy.toml").write_text(RULES, encoding="utf-8")
-    async with running_service(settings_for(tmp_path)) as running:
+@pytest.fixture(scope="module")
+async def service(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[RunningService]:
+    folder = tmp_path_factory.mktemp("act-rules")
+    (folder / "policy.toml").write_text(RULES, encoding="utf-8")
+    async with running_service(settings_for(folder)) as running:
         yield running
 
 
@@ -59,6 +59,7 @@ async def agent(service: RunningService, site: Site) -> AsyncIterator[Agent]:
     async with service.agent("Shopper") as agent:
         await agent.call("goto", pageId="p", url=site.url("/shop"))
         yield agent
+        await tidy(service, agent)
 
 
 def asked_at(service: RunningService, page_id: str) -> str:

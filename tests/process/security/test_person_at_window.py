@@ -48,6 +48,7 @@ async def notices(agent: Agent, action: str, **arguments: AnyJson) -> list[str]:
 async def test_what_a_person_types_while_an_agent_acts_is_told_and_the_next_act_waits_until_they_are_still(
     start: StartService, windows: Persons, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(presses, "STILL_S", 1.0)
     site.page("/key", "")
     hands = Hands(windows.display)
     await windows.open(site.page("/", FORM))

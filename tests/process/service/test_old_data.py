@@ -45,12 +45,17 @@ def greeting(request: Received) -> Answer:
     return Answer(f"<h1>{'Hello Ana' if known else 'Log in'}</h1>")
 
 
-@pytest.fixture
-async def old(tmp_path: Path, site: Site) -> AsyncIterator[RunningService]:
+@pytest.fixture(scope="module")
+async def old(tmp_path_factory: pytest.TempPathFactory, shared_site: Site) -> AsyncIterator[RunningService]:
+    data_dir = written(tmp_path_factory.mktemp("old") / "data", shared_site)
+    async with running_service(settings_for(data_dir)) as service:
+        yield service
+
+
+@pytest.fixture(autouse=True)
+def _pages(site: Site) -> None:
     for path in ("/cart", "/mail", "/desk", "/drive"):
         site.page(path, greeting)
-    async with running_service(settings_for(written(tmp_path / "data", site))) as service:
-        yield service
 
 
 @pytest.fixture

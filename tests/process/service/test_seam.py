@@ -1,22 +1,36 @@
 """Tests on real pages that what their scripts make crosses the seam as JSON."""
 
+from collections.abc import AsyncIterator
+
 import pytest
 
 from tests.front.service.test_seam import (
-    remote,
     test_results_errors_notices_and_artifacts_cross_as_json,
     test_values_without_json_do_not_break_the_seam,
 )
-from tests.support.service import RunningService
+from tests.support.carriers import JsonCarrier
+from tests.support.service import RunningService, running_service, settings_for, visiting
 from tests.support.site import Site
 
 __all__ = [
-    "remote",
     "test_results_errors_notices_and_artifacts_cross_as_json",
     "test_values_without_json_do_not_break_the_seam",
 ]
 
 pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture(scope="module")
+async def _remote(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[RunningService]:
+    async with running_service(settings_for(tmp_path_factory.mktemp("seam")), JsonCarrier) as running:
+        yield running
+
+
+@pytest.fixture
+async def remote(_remote: RunningService) -> AsyncIterator[RunningService]:
+    yield _remote
+    async with visiting(_remote):
+        pass
 
 
 async def test_text_that_is_no_unicode_is_mended_wherever_a_page_puts_it(remote: RunningService, site: Site) -> None:
