@@ -2,9 +2,10 @@
 
 import os
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 from mcp import Client, StdioServerParameters
 from mcp.types import CallToolResult, Implementation, TextContent
@@ -45,12 +46,19 @@ def service_process(data_dir: Path, **changes: str) -> AbstractAsyncContextManag
 
 
 @asynccontextmanager
-async def chat(of: ServiceProcess, name: str, **changes: str) -> AsyncIterator[Client]:
+async def chat(
+    of: ServiceProcess,
+    name: str,
+    mode: str = "legacy",
+    *,
+    does: Mapping[str, Any] | None = None,  # Any: the SDK's callbacks, by their names
+    **changes: str,
+) -> AsyncIterator[Client]:
     """Start a chat that is connected to a running service."""
     env = environment(of.data_dir, BROWSE_URL=of.url, BROWSE_AUTOSTART="false", **changes)
     gateway = StdioServerParameters(command=sys.executable, args=["-m", "mcp_gateway"], env=env)
     info = Implementation(name=name, version="1")
-    async with Client(gateway, client_info=info, mode="legacy", read_timeout_seconds=60) as client:
+    async with Client(gateway, client_info=info, mode=mode, read_timeout_seconds=60, **does or {}) as client:
         yield client
 
 

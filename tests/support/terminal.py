@@ -6,15 +6,19 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import httpx
 import psutil
 
+from client.credentials import mint
 from client.instance import Instance, find, stop
+from shared.secret import ensure_secret
+from shared.wire import TOKEN_LIMITS
 from tests.support import browsers, forked
 from tests.support.gateways import COLD
 
@@ -92,6 +96,12 @@ class Terminal:
     def url(self) -> str:
         assert self.service
         return self.service.url
+
+    def caller(self, client_id: str, label: str, limits: Mapping[str, str] | None = None) -> httpx.Client:
+        """Return a client of the service over plain HTTP."""
+        token = mint(ensure_secret(self.data_dir), client_id, label, claims={TOKEN_LIMITS: limits} if limits else {})
+        headers = {"Authorization": f"Bearer {token}"}
+        return httpx.Client(base_url=self.url, headers=headers, timeout=PATIENCE_S, trust_env=False)
 
     def end(self) -> None:
         """End the service, whatever became of the test."""

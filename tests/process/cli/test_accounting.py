@@ -7,8 +7,6 @@ from pathlib import Path
 import httpx
 import pytest
 
-from client.credentials import mint
-from shared.secret import ensure_secret
 from shared.wire import ACTIVITY, BROWSER, PAGES
 from tests.support.site import Answer, Site
 from tests.support.terminal import Terminal
@@ -18,10 +16,7 @@ class Caller:
     """Another client of the same service, over plain HTTP."""
 
     def __init__(self, terminal: Terminal, client_id: str, label: str) -> None:
-        token = mint(ensure_secret(terminal.data_dir), client_id, label)
-        self.http = httpx.Client(
-            base_url=terminal.url, headers={"Authorization": f"Bearer {token}"}, timeout=60, trust_env=False
-        )
+        self.http = terminal.caller(client_id, label)
 
     def call(self, action: str, page_id: str, **arguments: str) -> None:
         reply = self.http.post(f"{BROWSER}/{page_id}", json={"action": action, **arguments})

@@ -3,12 +3,9 @@
 from collections.abc import Iterator
 from typing import Any
 
-import httpx
 import pytest
 
 from browser_service.cli.client import account
-from client.credentials import mint
-from shared.secret import ensure_secret
 from shared.wire import BROWSER
 from tests.support.site import Site
 from tests.support.terminal import Terminal
@@ -18,10 +15,7 @@ class Robin:
     """A client over plain HTTP, with a page named `robin`."""
 
     def __init__(self, terminal: Terminal, url: str) -> None:
-        token = mint(ensure_secret(terminal.data_dir), "the-id-of-robin", "Robin")
-        self.http = httpx.Client(
-            base_url=terminal.url, headers={"Authorization": f"Bearer {token}"}, timeout=60, trust_env=False
-        )
+        self.http = terminal.caller("the-id-of-robin", "Robin")
         self.call("goto", url=url)
 
     def call(self, action: str, **arguments: Any) -> dict[str, Any]:  # Any: JSON

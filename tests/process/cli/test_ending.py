@@ -7,15 +7,12 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-import httpx
 import psutil
 import pytest
 
-from client.credentials import mint
-from shared.secret import ensure_secret
-from shared.wire import BROWSER, TOKEN_LIMITS
+from shared.wire import BROWSER
 from tests.support.site import Answer, Site
-from tests.support.terminal import PATIENCE_S, Terminal, eventually
+from tests.support.terminal import Terminal, eventually
 
 pytestmark = pytest.mark.whole_browser
 
@@ -24,11 +21,7 @@ class Caller:
     """A client of the service, whose calls wait for their answers in threads."""
 
     def __init__(self, terminal: Terminal) -> None:
-        may_read = {TOKEN_LIMITS: {"cookies": "values"}}
-        token = mint(ensure_secret(terminal.data_dir), "chat", "Claude", claims=may_read)
-        self._http = httpx.Client(
-            base_url=terminal.url, headers={"Authorization": f"Bearer {token}"}, timeout=PATIENCE_S, trust_env=False
-        )
+        self._http = terminal.caller("chat", "Claude", {"cookies": "values"})
         self._threads = ThreadPoolExecutor(4)
 
     def call(self, action: str, **arguments: object) -> dict[str, Any]:  # Any: JSON

@@ -1,14 +1,13 @@
 """Tests a client that shows forms: its person answers what an agent asks a person for. Real service, real gateways."""
 
 import asyncio
-import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
 import httpx
 import pytest
-from mcp import Client, StdioServerParameters
+from mcp import Client
 from mcp.client import ClientRequestContext
 from mcp.types import (
     ElicitRequestFormParams,
@@ -23,8 +22,9 @@ from examples.processes import ServiceProcess
 from mcp_gateway.settings import Settings
 from shared import wire
 from shared.secret import ensure_secret
+from tests.support import gateways
 from tests.support.gateway_fixtures import connection_to
-from tests.support.gateways import ROOT, environment, service_process, text_of
+from tests.support.gateways import service_process, text_of
 from tests.support.site import Site
 
 pytestmark = pytest.mark.anyio
@@ -97,13 +97,8 @@ async def chat(
     service: ServiceProcess, person: "Person | Follower | None", mode: str = "legacy"
 ) -> AsyncIterator[Client]:
     """Start a chat with a gateway that is a process."""
-    env = environment(service.data_dir, BROWSE_URL=service.url, BROWSE_AUTOSTART="false")
-    gateway = StdioServerParameters(command=sys.executable, args=["-m", "mcp_gateway"], env=env, cwd=ROOT)
-    info = Implementation(name="Claude", version="1")
-    async with (
-        asyncio.timeout(PATIENCE_S),
-        Client(gateway, client_info=info, mode=mode, elicitation_callback=person, read_timeout_seconds=50) as client,
-    ):
+    asked = {"elicitation_callback": person}
+    async with asyncio.timeout(PATIENCE_S), gateways.chat(service, "Claude", mode, does=asked) as client:
         yield client
 
 

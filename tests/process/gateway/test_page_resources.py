@@ -4,7 +4,6 @@ import asyncio
 import base64
 import io
 import json
-import sys
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
@@ -14,7 +13,7 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
-from mcp import Client, StdioServerParameters
+from mcp import Client
 from mcp.shared.exceptions import MCPError
 from mcp.types import (
     BlobResourceContents,
@@ -122,9 +121,7 @@ async def shop(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Shop]:
         site = stack.enter_context(Site())
         site.page("/shop", Answer(PAGE))
         service = await stack.enter_async_context(service_process(tmp_path_factory.mktemp("data")))
-        env = environment(service.data_dir, BROWSE_URL=service.url, BROWSE_AUTOSTART="false")
-        gateway = StdioServerParameters(command=sys.executable, args=["-m", "mcp_gateway"], env=env)
-        alice = await stack.enter_async_context(Client(gateway, mode="legacy", message_handler=told))
+        alice = await stack.enter_async_context(chat(service, "Alice", does={"message_handler": told}))
         bob = await stack.enter_async_context(chat(service, "Bob"))
         opened = await alice.call_tool("goto", {"pageId": "shop", "url": site.url("/shop")})
         assert not opened.is_error, text_of(opened)

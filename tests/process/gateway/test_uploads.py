@@ -1,18 +1,17 @@
 """Tests files of this machine, uploaded from the roots that a chat's client names. Real service, real gateways."""
 
-import sys
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any
 
 import pytest
-from mcp import Client, StdioServerParameters
+from mcp import Client
 from mcp.client import ClientRequestContext
 from mcp.types import ListRootsResult, Root
 
 from examples.processes import ServiceProcess
-from tests.support.gateways import ROOT, environment, service_process, text_of
+from tests.support.gateways import chat, service_process, text_of
 from tests.support.site import Site
 
 pytestmark = pytest.mark.anyio
@@ -53,12 +52,8 @@ def folder(tmp_path: Path) -> Path:
     return root
 
 
-@asynccontextmanager
-async def chat(service: ServiceProcess, roots: Roots | None, mode: str = "legacy") -> AsyncIterator[Client]:
-    env = environment(service.data_dir, BROWSE_URL=service.url, BROWSE_AUTOSTART="false")
-    gateway = StdioServerParameters(command=sys.executable, args=["-m", "mcp_gateway"], env=env, cwd=ROOT)
-    async with Client(gateway, mode=mode, list_roots_callback=roots, read_timeout_seconds=50) as client:
-        yield client
+def chatting(service: ServiceProcess, roots: Roots | None, mode: str = "legacy") -> AbstractAsyncContextManager[Client]:
+    return chat(service, "Claude", mode, does={"list_roots_callback": roots})
 
 
 async def upload(client: Client, *files: dict[str, Any], selector: str = "#many") -> str:  # Any: JSON
@@ -70,7 +65,7 @@ async def test_a_file_in_the_clients_roots_is_uploaded_by_its_path(
     service: ServiceProcess, site: Site, folder: Path, mode: str
 ) -> None:
     roots = Roots(folder)
-    async with chat(service, roots, mode) as client:
+    async with chatting(service, roots, mode) as client:
         await client.call_tool("goto", {"url": site.page("/form", FORM)})
         path = str(folder / "deep" / "report.csv")
         for named in ({"path": path}, {"path": "deep/report.csv"}, {"name": "deep/report.csv"}):
@@ -91,7 +86,7 @@ async def test_a_file_in_the_clients_roots_is_uploaded_by_its_path(
 
 
 async def test_nothing_leads_out_of_the_roots(service: ServiceProcess, site: Site, folder: Path) -> None:
-    async with chat(service, Roots(folder, service.data_dir)) as client:
+    async with chatting(service, Roots(folder, service.data_dir)) as client:
         await client.call_tool("goto", {"url": site.page("/form", FORM)})
         for path, said in (
             (folder / "link.txt", "is a link, or behind one, that leads out of"),
@@ -116,7 +111,7 @@ async def test_nothing_leads_out_of_the_roots(service: ServiceProcess, site: Sit
 async def test_a_client_without_roots_is_not_asked_and_told_of_both_ways(
     service: ServiceProcess, site: Site, folder: Path
 ) -> None:
-    async with chat(service, None) as client:
+    async with chatting(service, None) as client:
         await client.call_tool("goto", {"url": site.page("/form", FORM)})
         refused = await upload(client, {"path": str(folder / "deep" / "report.csv")})
         assert "no root of your MCP client, and in no upload folder of the service (BROWSE_UPLOAD_ROOTS)" in refused
