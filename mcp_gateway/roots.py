@@ -5,7 +5,8 @@ import copy
 import mimetypes
 import os
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
@@ -19,8 +20,8 @@ from mcp.types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from pydantic import JsonValue
 
 from client.http import ServiceClient
-from shared.catalogue import NAMES
-from shared.errors import Details, Forbidden, ValidationFailed, field_details
+from shared.catalogue import NAMES, unwrap
+from shared.errors import BrowseError, Details, Forbidden, ValidationFailed, field_details
 from shared.model import Json
 from shared.wire import FILE_BYTES
 
@@ -28,16 +29,11 @@ _CONTENTS: Final = frozenset({"text", "data", "artifactId", "artifact_id"})
 _FIELD: Final[Details] = field_details("files")
 
 
-def names_files(body: Json) -> bool:
-    """Return whether a call names files without their contents."""
-    return any(_named_files(body))
-
-
-async def send_ahead(service: ServiceClient, body: Json, folders: Sequence[Path]) -> Json:
-    """Upload the files in the folders, and return the body with references to them. Files elsewhere stay as they are.
-    Raises BrowseError for a file that may not be sent."""
-    body, bytes_left = copy.deepcopy(body), FILE_BYTES
-    for file in _named_files(body):
+async def _send_ahead(service: ServiceClient, files: Iterable[Json], folders: Sequence[Path]) -> None:
+    """Upload the files in the folders, and name them by references. Files elsewhere stay as they are. Raises
+    BrowseError for a file that may not be sent."""
+    bytes_left = FILE_BYTES
+    for file in files:
         name = str(file.get("path") or file["name"])
         path = await asyncio.to_thread(_find, name, folders, service.autostart.data_dir)
         if path is not None:
@@ -47,11 +43,10 @@ async def send_ahead(service: ServiceClient, body: Json, folders: Sequence[Path]
             file |= {"name": shown_name or path.name, "artifactId": await service.upload(data)}
             file.setdefault("mimeType", mimetypes.guess_type(path.name)[0] or "application/octet-stream")
             file.pop("path", None)
-    return body
 
 
 def _named_files(body: Json) -> Iterator[Json]:
-    """Yield the files without content in a call and in the calls inside it."""
+    """Yield the files without content in a call and in the calls inside it, which become calls of ours."""
     if (tool := NAMES.get(str(body.get("action")))) is None:
         return
     action = tool.action
@@ -60,6 +55,10 @@ def _named_files(body: Json) -> Iterator[Json]:
             yield from (file for file in _objects(files) if _has_name_alone(file))
         for name in action.part_fields:
             for part in _objects(arguments.get(name)):
+                with suppress(BrowseError):  # the service says what is wrong with a part, and with which
+                    ours = unwrap(part)
+                    part.clear()
+                    part.update(ours)
                 yield from _named_files(part)
 
 
@@ -130,12 +129,16 @@ async def with_files(
     """Upload the files in the roots and return the body with references to them, or return a request for the roots,
     which may change from call to call. Raises BrowseError for a file that may not be sent."""
     capabilities = ctx.session.client_capabilities
-    if capabilities is None or capabilities.roots is None or not names_files(body):
+    if capabilities is None or capabilities.roots is None:
+        return body
+    complete_body = copy.deepcopy(body)
+    if not (files := [*_named_files(complete_body)]):
         return body
     roots = await _roots(ctx, params)
     if isinstance(roots, InputRequiredResult):
         return roots
-    return await send_ahead(service, body, roots)
+    await _send_ahead(service, files, roots)
+    return complete_body
 
 
 async def _roots(ctx: Context, params: CallToolRequestParams) -> list[Path] | InputRequiredResult:

@@ -73,15 +73,20 @@ async def test_a_file_in_the_clients_roots_is_uploaded_by_its_path(
         several = ({"path": path, "name": "r.txt"}, {"path": str(folder / "big.bin")}, {"name": "t", "text": "typed"})
         held = "the input holds r.txt (8 bytes), big.bin (1,500,000 bytes), t (5 bytes)"
         assert await upload(client, *several) == held
-        part = {"action": "upload_file", "selector": "#one", "params": {"files": [{"path": str(folder / "inner.csv")}]}}
-        assert "report.csv (8 bytes)" in text_of(await client.call_tool("batch", {"steps": [part]}))
-        assert roots.asked == 5
+        inner = str(folder / "inner.csv")
+        for part in (
+            {"action": "upload_file", "selector": "#one", "params": {"files": [{"path": inner}]}},
+            {"action": "browser_file_upload", "ref": "#one", "paths": [inner]},
+            {"action": "call_tool", "name": "upload_file", "arguments": {"uid": "#one", "filePath": inner}},
+        ):
+            assert "report.csv (8 bytes)" in text_of(await client.call_tool("batch", {"steps": [part]}))
+        assert roots.asked == 7
         roots.paths = [folder / "deep"]
         assert "report.csv (8 bytes)" in await upload(client, {"path": path})
         refused = await upload(client, {"path": str(folder / "big.bin")})
         assert refused.startswith("FORBIDDEN")
         assert "no root of your MCP client, and in no upload folder of the service (BROWSE_UPLOAD_ROOTS)" in refused
-        assert roots.asked == 7
+        assert roots.asked == 9
         await client.call_tool("close_page", {})
 
 
