@@ -4,6 +4,7 @@ import json
 import keyword
 import re
 from collections.abc import Callable
+from functools import partial
 from itertools import zip_longest
 from typing import Final
 
@@ -13,14 +14,9 @@ from browser_service.flows.running import tried
 from shared.flows import Flow, Step, placeholders
 
 _HEAD: Final = '"""{about}"""\n\nimport re\n\nfrom playwright.sync_api import Page, expect'
-_PLAIN: Final = {
-    "click": "click()",
-    "hover": "hover()",
-    "check": "check()",
-    "uncheck": "uncheck()",
-    "focus": "focus()",
-    "blur": "blur()",
-}
+_PLAIN: Final = ("click", "hover", "check", "uncheck", "focus", "blur")
+_OPTIONS: Final = {"clickCount": "click_count", **{name: name for name in ("button", "modifiers", "position", "force")}}
+"""What a pointer's act may have, here and in Playwright."""
 _CELLS: Final = "e => [...e.rows].map(row => [...row.cells].map(cell => cell.innerText))"
 _TAKEN: Final = re.compile(r"page\d*|opened|dialog|outputs|os|re|expect|str|dict|object")
 """Names that the written code has itself."""
@@ -130,6 +126,11 @@ def _on_element(call: Callable[[Arguments], str]) -> Writer:
     return lambda arguments, page, _: [f"{_locator(arguments.get('selector'), page)}.{call(arguments)}"]
 
 
+def _pointed(name: str, arguments: Arguments) -> str:
+    given = [f"{theirs}={arguments[ours]!r}" for ours, theirs in _OPTIONS.items() if ours in arguments]
+    return f"{name}({', '.join(given)})"
+
+
 def _fields(arguments: Arguments, page: str, _: Step) -> list[str] | None:
     lines = []
     fields = arguments.get("fields")
@@ -143,9 +144,9 @@ def _fields(arguments: Arguments, page: str, _: Step) -> list[str] | None:
 
 
 _WRITERS: Final[dict[str, Writer]] = {
-    **{name: _on_element(lambda _, call=call: call) for name, call in _PLAIN.items()},  # type: ignore[misc] # bound now
+    **{name: _on_element(partial(_pointed, name)) for name in _PLAIN},
     "goto": lambda arguments, page, _: [f"{page}.goto({_text(arguments.get('url'))})"],
-    **{name: lambda _, page, __, call=call: [f"{page}.{call}"] for name, call in _OF_PAGE.items()},  # type: ignore[misc] # as above
+    **{name: lambda _, page, __, call=call: [f"{page}.{call}"] for name, call in _OF_PAGE.items()},  # type: ignore[misc] # bound now
     "fill": _on_element(lambda arguments: f"fill({_text(arguments.get('value', arguments.get('text')))})"),
     "type": _on_element(lambda arguments: f"press_sequentially({_text(arguments.get('text'))})"),
     "select_option": _on_element(lambda arguments: f"select_option({_text(arguments.get('value'))})"),

@@ -74,7 +74,7 @@ def test_windows_dialogs_and_secrets_are_exported() -> None:
     steps = [
         {"action": "click", "selector": ["#in"], "opens": ["page2"]},
         {"action": "fill", "page": "page2", "selector": ["#pw"], "value": {"secret": "shop-pw"}},
-        {"action": "click", "selector": ["#close"]},
+        {"action": "click", "selector": ["#close"], "clickCount": 2, "button": "right"},
         {"action": "handle_dialog", "accept": True},
     ]
     text = as_python(parse(flow_of(parameters={}, steps=steps), "tea"))
@@ -87,5 +87,5 @@ def test_windows_dialogs_and_secrets_are_exported() -> None:
         "page2 = opened.value",
         "page2.locator('#pw').fill(os.environ['SHOP_PW'])",
         "page.once('dialog', lambda dialog: dialog.accept())",
-        "page.locator('#close').click()",
+        "page.locator('#close').click(click_count=2, button='right')",
     ]
