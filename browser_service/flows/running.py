@@ -5,6 +5,8 @@ It is longer than 300 lines because one step has one way, from its selectors to 
 
 import json
 import re
+import time
+from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -25,6 +27,7 @@ from shared.errors import (
     Cancelled,
     ElementGone,
     ElementNotFound,
+    ElementNotInteractable,
     FlowStopped,
     StaleRevision,
     StateNotFound,
@@ -40,10 +43,15 @@ from shared.next_calls import next_call
 _SHOWS_MS: Final = 5_000
 _FIRST_MS: Final = 5_000
 _OTHERS_MS: Final = 1_000
+_LOADS_MS: Final = 15_000
+_AT_REST_S: Final = 0.1
+"""A page that has loaded says so at once."""
 _MISSING: Final = frozenset({ElementNotFound.code, ElementGone.code, StaleRevision.code})
+_NOT_YET: Final = _MISSING | {ElementNotInteractable.code}
 _UNSURE: Final = frozenset({UnknownOutcome.code, TimedOut.code, BrowserCrashed.code})
 _ROLE: Final = re.compile(r'role=([a-z]+)\[name=("(?:[^"\\]|\\.)*")\]$')
 _PLACE: Final = re.compile(r"(?:#|[a-z][\w-]*(?:[\[: >]|$)).*", re.DOTALL)
+_LOG: Final[Json] = {"action": "get_network_log", "format": "records", "limit": 500}
 _IN_FRAME: Final = "internal:control=enter-frame >> "
 _ANY: Final = "html"
 _NEAREST: Final = 5
@@ -83,6 +91,10 @@ class Run:
     healed: list[str] = field(default_factory=list)
     passed: set[int] = field(default_factory=set)
     """The steps that are done; a mended run may skip some, or go back."""
+    since: int = 0
+    """The number of the last request that its first page had sent before."""
+    expected: Counter[tuple[str, str]] = field(default_factory=Counter)
+    """How many steps expect a request, by page and request."""
     sends: bool = False
     """True from the first step on that sends something to the site."""
 
@@ -169,6 +181,10 @@ class Runner:
     async def go(self, run: Run, selector: str | None = None) -> None:
         """Take a run to its end, from the step where it is. `selector` is the element of that step. Raises
         FlowStopped."""
+        if run.page_id and not run.at:
+            with suppress(BrowseError):  # the first step says what is wrong with the page
+                log = await self._perform({**_LOG, "pageId": run.page_id, "limit": 1}, f"flow {run.flow.name}")
+                run.since = max((int(str(each["number"])) for each in _requests(log)), default=0)
         first_effect = _first_effect(run.flow.steps)
         for number, step in enumerate(run.flow.steps[run.at :], run.at + 1):
             try:
@@ -212,7 +228,7 @@ class _StepRun:
         if not (selector or all(self._choices.values())):
             raise self._stopped("nothing that lasts is known of its element", [])
         try:
-            seen = await self._first_found(selector)
+            seen = await self._found_once_loaded(selector)
         except BrowseError as error:
             seen = await self._healed(error)
         opened = [str(each) for each in cast("list[JsonValue]", seen.result.get("popups") or [])]
@@ -230,6 +246,23 @@ class _StepRun:
 
     async def _perform(self, body: Json) -> Seen:
         return await self._call(body, self._via)
+
+    async def _found_once_loaded(self, selector: str | None) -> Seen:
+        """Make the call, and once more if the page was still loading when it did not have the element."""
+        try:
+            return await self._first_found(selector)
+        except BrowseError as error:
+            page_id, began = self._run.pages.get(self._step.page), time.monotonic()
+            waiting: Json = {"action": "wait_for_load", "state": "networkidle", "timeout": _LOADS_MS}
+            if (
+                page_id is None
+                or error.body().code not in _NOT_YET
+                or not await self._comes({**waiting, "pageId": page_id})
+            ):
+                raise
+            if time.monotonic() - began < _AT_REST_S:
+                raise
+        return await self._first_found(selector)
 
     async def _first_found(self, selector: str | None) -> Seen:
         """Make the call with the first selectors that find their elements, or with the given one."""
@@ -281,7 +314,7 @@ class _StepRun:
             return f"it opened no {', no '.join(missing)}" if missing else ""
         sent = cast("list[Json]", seen.result.get("requests") or [])  # as acts report them
         for request in expect.requests:
-            if not any(_is(request, each) for each in sent) and not await self._is_sent_late(request, sent, page):
+            if not await self._is_sent(request, sent, page):
                 return f"{_words(request)} was expected; it sent {_acts(sent)}"
         if expect.url and not flows.fits(expect.url, seen.url):
             waiting: Json = {"action": "wait_for_url", "url": expect.url, "timeout": _SHOWS_MS, **page}
@@ -295,12 +328,21 @@ class _StepRun:
                 return f"the page does not show {words!r}"
         return ""
 
-    async def _is_sent_late(self, request: Request, sent: list[Json], page: Json) -> bool:
-        """Wait for a request that was not seen to be answered yet, such as one that a page sends once nobody types."""
-        answered = (request.matches_call(each.get("method"), urlsplit(str(each.get("url"))).path) for each in sent)
-        if any(answered):
-            return False
-        named, status = f"{request.method} {request.path.replace('*', '**')}", f"{request.status // 100}xx"
+    async def _is_sent(self, request: Request, sent: list[Json], page: Json) -> bool:
+        """Return whether a request was sent: by this step, earlier in the run and for no other step, or late, as by a
+        page that waits until nobody types."""
+        key = (self._step.page, request.model_dump_json())
+        self._run.expected[key] += 1
+        if any(_is(request, each) for each in sent):
+            return True
+        if any(request.matches_call(each.get("method"), urlsplit(str(each.get("url"))).path) for each in sent):
+            return False  # it was answered otherwise
+        status, since = f"{request.status // 100}xx", self._run.since if self._step.page == MAIN else 0
+        with suppress(BrowseError):
+            log = await self._perform({**_LOG, "method": request.method, "status": status, "since": since, **page})
+            if sum(_is(request, each) for each in _requests(log)) >= self._run.expected[key]:
+                return True
+        named = f"{request.method} {request.path.replace('*', '**')}"
         return await self._comes({"action": "expect", "request": named, "status": status, "timeout": _SHOWS_MS, **page})
 
     async def _comes(self, waiting: Json) -> bool:
@@ -364,6 +406,10 @@ class _StepRun:
         """Return the step's call in few words."""
         first = (next(iter(self._choices.values()), None) or [""])[0] or self._step.arguments.get("url", "")
         return f"{self._step.action} {shortened(str(first), 160)}".rstrip()
+
+
+def _requests(log: Seen) -> list[Json]:
+    return cast("list[Json]", log.result.get("requests") or [])  # as the log has them
 
 
 def _left(run: Run) -> str:

@@ -37,6 +37,7 @@ _CSS_NAME: Final = re.compile(r"[#\[](?:[\w-]+=\"?)?([\w-]+)\"?\]?$")
 _LEAST_WORDS: Final = 3
 REF_START: Final = REF_PATTERN.removesuffix("$") + r"(?![\w-])"
 _MOST_REQUESTS: Final = 5
+_CREATED: Final = 201
 _FAILED: Final = 400
 
 
@@ -251,8 +252,11 @@ def _expected(call: Done) -> Expected | None:
     found = [_request(each) for each in record.requests if urlsplit(str(each["url"])).netloc == origin]
     requests = [each for number, each in enumerate(found) if each is not None and each not in found[:number]]
     shows = [_DIGITS.sub("*", text) for text in record.came or []]
+    url = _pattern(record.url_after) if record.url_after else None
+    if url and any(each.status == _CREATED for each in requests):
+        url = re.sub(r"[^/]+$", "*", url)  # the name of what was made, such as Untitled1
     expected = Expected(
-        url=_pattern(record.url_after) if record.url_after else None,
+        url=url,
         requests=requests[:_MOST_REQUESTS],
         shows=[text for text in shows if max(map(len, text.split("*"))) >= _LEAST_WORDS][:2],
     )

@@ -382,6 +382,12 @@ def _timeout(action: Action, selector: str | None, details: Json, message: str, 
             details={**details, "context": {"timeout": allowed}},
         )
     last_said = message.strip().splitlines()[-1].strip(" -") if selector else ""
+    if action.effect is Effect.ACTS and last_said.startswith("waiting for locator"):
+        return ElementNotInteractable(
+            f"Element matching selector '{selector}' was there only when {allowed} ms were over.",
+            hint="Repeat it, now that it is there.",
+            details={**details, "context": {"timeout": allowed, "lastError": cut(message, 2_000)}},
+        )
     if action.lane is Lane.BESIDE and not selector:
         last_said = f"the page is at {details['url']}"
     return TimedOut(

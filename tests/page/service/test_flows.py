@@ -254,3 +254,26 @@ async def test_a_request_that_comes_late_is_waited_for_and_long_selectors_are_ke
     site.page("/cards", cards.replace("{0}", act.format(1_500)))
     await agent.call("run_flow", name=name, values={"query": "plain"})
     assert site.counts["/saved"] == 2
+
+
+async def test_what_a_site_makes_has_another_name_and_its_requests_come_when_they_like(
+    agent: Agent, site: Site
+) -> None:
+    name, made = next(NAMES), count()
+    site.routes["/docs"] = lambda _: Answer(f"Untitled{next(made) or ''}", status=201)
+    site.routes["/session"] = Answer("{}")
+    page = """<button onclick="make()">New</button><div></div><script>async function make() {{
+    const put = () => fetch('/session', {{method: 'PUT'}}), sent = {0} && put();
+    const name = await (await fetch('/docs', {{method: 'POST'}})).text(), div = document.querySelector('div');
+    await sent; history.pushState(0, '', `/tree/${{name}}`); div.innerHTML = '<input aria-label=Title>';
+    if (!{0}) div.firstChild.oninput = put }}</script>"""
+    site.page("/list", page.format(0))
+    page_id = (await agent.reply("open_page", url=site.url("/list"))).json()["page"]["pageId"]
+    await agent.call("click", selector="role=button", pageId=page_id)
+    await agent.call("fill", selector="role=textbox", value="Tea", pageId=page_id)
+    await agent.call("save_flow", name=name, pageId=page_id, values={"title": "Tea"})
+    text = (await agent.call("list_flows", name=name))["flows"]
+    assert ("/tree/*" in text, "/session" in text) == (True, True)
+    site.page("/list", page.format(1))
+    await agent.call("run_flow", name=name, pageId=page_id)
+    assert site.counts["/session"] == 2
