@@ -1,9 +1,10 @@
-"""The sites on which flows are taught and run: six applications of other people, and pages of our own.
+"""The sites on which flows are taught and run: seven applications of other people, and pages of our own.
 
 Each begins with an empty folder, says itself what was done to it, and can get other data under a flow.
 """
 
 import contextlib
+import json
 import sqlite3
 import subprocess
 from collections.abc import Callable, Mapping
@@ -37,7 +38,7 @@ class App:
     script: str = ""
     prepare: Callable[[Path, Path], None] = lambda bin_, work: None  # noqa: ARG005 - most need nothing
     told: Callable[[Path], list[str]] = field(default=lambda work: _lines(work / "done.txt"))
-    more: Callable[[Path], object] = field(default=lambda work: (work / "more").touch())
+    more: Callable[[Path], object] | None = field(default=lambda work: (work / "more").touch())
     sign_in: Taught | None = None
 
 
@@ -65,6 +66,12 @@ def index():
         ui.button('No', on_click=sure.close)
         ui.button('Yes', on_click=lambda: (done(who.value, tea.value), sure.close(), ui.notify('Ordered')))
     ui.button('Order', on_click=sure.open)
+@ui.page('/gift')
+def gift():
+    for each in more: ui.switch('Wrap it twice')
+    with ui.expansion('Gift'):
+        card, wrap = ui.textarea('Card'), ui.switch('Wrap it')
+        ui.button('Send', on_click=lambda: (done(card.value, wrap.value), ui.notify('Sent')))
 ui.run(port=int(sys.argv[1]), host='127.0.0.1', show=False, reload=False)
 """
 _STREAMLIT: Final = """import streamlit as st
@@ -75,13 +82,21 @@ with st.form('order'):
     if st.form_submit_button('Order'):
         done(who, gift)
         st.success(f'Ordered for {who}')
+if said := st.chat_input('Say something'):
+    done('said', said)
+    st.chat_message('user').write(said)
 """
 _GRADIO: Final = """import gradio as gr
 def order(who, tea):
     done(who, tea)
     return f'Ordered for {who}'
-gr.Interface(order, [gr.Textbox(label='Name'), gr.Radio([*more, 'Sencha', 'Matcha'], label='Tea')], gr.Textbox(),
-    flagging_mode='never').launch(server_name='127.0.0.1', server_port=int(sys.argv[1]))
+def back(number, why):
+    done(number, why)
+    return f'{number} comes back'
+given = {order: [gr.Textbox(label='Name'), gr.Radio([*more, 'Sencha', 'Matcha'], label='Tea')],
+    back: [gr.Textbox(label='Number'), gr.Dropdown([*more, 'Late', 'Wet'], label='Why')]}
+forms = [gr.Interface(each, given[each], gr.Textbox(), flagging_mode='never') for each in given]
+gr.TabbedInterface(forms, ['Order', 'Return']).launch(server_name='127.0.0.1', server_port=int(sys.argv[1]))
 """
 _REDIRECT: Final = """INSERT INTO wagtailredirects_redirect (old_path, redirect_link, is_permanent,
 automatically_created, redirect_page_route_path) VALUES ('/x', '/y', 1, 0, '')"""
@@ -110,8 +125,18 @@ def _shop(bin_: Path, work: Path) -> None:
 
 
 def _told_by_shop(work: Path) -> list[str]:
-    redirects, titles = "SELECT old_path FROM wagtailredirects_redirect", "SELECT object_str FROM wagtailcore_revision"
-    return _sql(work / "db.sqlite3", f"{redirects} ORDER BY id", f"{titles} ORDER BY id")
+    return _sql(
+        work / "db.sqlite3",
+        "SELECT old_path FROM wagtailredirects_redirect ORDER BY id",
+        "SELECT object_str FROM wagtailcore_revision ORDER BY id",
+        "SELECT name FROM wagtailcore_collection ORDER BY id",
+    )
+
+
+def _tabs(work: Path) -> list[str]:
+    file = work / "flows.json"
+    nodes = json.loads(file.read_text()) if file.exists() else []
+    return [str(each["label"]) for each in nodes if each["type"] == "tab"]
 
 
 _ORDER: Final = "fill textbox|Name := ana\n"
@@ -122,7 +147,11 @@ APPS: Final[Mapping[str, App]] = {
                 "/data/people",
                 "select_option select[name=_filter_column] := city\nfill input[name=_filter_value] := ana\n"
                 "click button|Apply\nextract_table table",
-            )
+            ),
+            "run a query": Taught(
+                "/data?sql=select name, city from people where city = :city",
+                "fill input[name=city] := ana\nclick button|Run SQL\nextract_table table",
+            ),
         },
         "{bin}/datasette {work}/data.db -p {port}",
         prepare=_people,
@@ -142,6 +171,9 @@ APPS: Final[Mapping[str, App]] = {
                 "fill #id_title := ana\nclick button|More actions\nclick button|Publish",
                 "ana",
             ),
+            "add a collection": Taught(
+                "/admin/collections/add/", "fill textbox|Name* := ana\nclick button|Create", "ana"
+            ),
         },
         "{bin}/python {work}/manage.py runserver --noreload 127.0.0.1:{port}",
         prepare=_shop,
@@ -152,16 +184,36 @@ APPS: Final[Mapping[str, App]] = {
         ),
     ),
     "nicegui": App(
-        {"order": Taught("/", f"{_ORDER}click button|Order\nclick button|Yes", "ana Sencha")}, script=_HEAD + _NICEGUI
+        {
+            "order": Taught("/", f"{_ORDER}click button|Order\nclick button|Yes", "ana Sencha"),
+            "send a gift": Taught(
+                "/gift",
+                "click button|Gift\nfill textbox|Card := ana\ncheck switch|Wrap it\nclick button|Send",
+                "ana True",
+            ),
+        },
+        script=_HEAD + _NICEGUI,
     ),
     "streamlit": App(
-        {"order": Taught("/", f'{_ORDER}click label:has-text("As a gift")\nclick button|Order', "ana True")},
+        {
+            "order": Taught("/", f'{_ORDER}click label:has-text("As a gift")\nclick button|Order', "ana True"),
+            "say": Taught("/", "fill textbox|Say something := ana\npress textbox|Say something := Enter", "said ana"),
+        },
         "{bin}/streamlit run {work}/app.py --server.port={port} --server.address=127.0.0.1 --server.headless=true "
         "--browser.gatherUsageStats=false",
         _HEAD + _STREAMLIT,
     ),
     "gradio": App(
-        {"order": Taught("/", f"{_ORDER}check radio|Matcha\nclick button|Submit", "ana Matcha")}, script=_HEAD + _GRADIO
+        {
+            "order": Taught("/", f"{_ORDER}check radio|Matcha\nclick button|Submit", "ana Matcha"),
+            "return": Taught(
+                "/",
+                "click tab|Return\nfill textbox|Number := ana\nclick combobox|Why\nclick option|Wet\n"
+                "click button|Submit",
+                "ana Wet",
+            ),
+        },
+        script=_HEAD + _GRADIO,
     ),
     "jupyterlab": App(
         {
@@ -171,10 +223,31 @@ APPS: Final[Mapping[str, App]] = {
                 f"type .jp-Notebook .cm-content := {_CODE}\n"
                 "press .jp-Notebook .cm-content := Shift+Enter\nwait_for_selector text=[1]:",
                 "ana",
-            )
+            ),
+            "ask a console": Taught(
+                "/lab?reset",
+                "click button|Python 3 (ipykernel) Python 3 (ipykernel)|Console\n"
+                f"type .jp-CodeConsole-promptCell .cm-content := {_CODE}\n"
+                "press .jp-CodeConsole-promptCell .cm-content := Shift+Enter\nwait_for_selector text=[1]:",
+                "ana",
+            ),
         },
         "{bin}/jupyter-lab --no-browser --allow-root --port={port} --IdentityProvider.token= --LabApp.news_url= "
         "--ServerApp.root_dir={work} --LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
         more=lambda work: (work / "Another.txt").touch(),
+    ),
+    "node-red": App(
+        {
+            "rename a flow": Taught(
+                "/",
+                "double_click #red-ui-workspace-tabs .red-ui-tab\nfill textbox|Name := ana\nclick button|Done\n"
+                "click #red-ui-header-button-deploy",
+                "ana",
+            )
+        },
+        "{bin}/node-red --port {port} --userDir {work} -D uiHost=127.0.0.1 -D editorTheme.tours=false "
+        "-D telemetry.enabled=false -D flowFile=flows.json",
+        told=_tabs,
+        more=None,
     ),
 }

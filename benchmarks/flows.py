@@ -2,12 +2,15 @@
 
 Scripted agents teach them through a gateway, on our own site and on other people's applications. Then they run with
 another value: as the site was, on a narrow screen, in another language, with other data, and our own site also with
-other ids, order and words. What was done is counted by what the sites themselves say.
+other ids, order and words. What was done is counted by what the sites themselves say. At the end each flow takes turns
+with its own export, a plain script, for the time of a step.
 """
 
 import asyncio
+import os
 import re
 import socket
+import statistics
 import sys
 import tempfile
 import time
@@ -20,14 +23,19 @@ from pathlib import Path
 from typing import Final
 
 import httpx
+from playwright.sync_api import Error as PlaywrightError
 
 from benchmarks import teas
 from benchmarks.applications import APPS, NAME, PASSWORD, App, Taught
 from benchmarks.figures import Figure, Report, Target
+from benchmarks.plain import Timed, plain_scripts
 from benchmarks.processes import Failed, Gateway, Service, environment, mcp_server, service
+from browser_service.flows.export import as_python
+from browser_service.flows.files import FlowFiles
 from browser_service.security.named_secrets import NamedSecrets
 from browser_service.security.seal import Seal
 from examples import processes
+from shared.data_files import FLOWS
 from shared.named_secrets import NamedSecret
 from tests.support.json import AnyJson
 from tests.support.site import Site
@@ -42,11 +50,17 @@ _VALUE: Final = {"fill": "value", "select_option": "value", "type": "text", "pre
 _STARTS_WITHIN_S: Final = 90.0
 _TELLS_WITHIN_S: Final = 20.0
 _LOOK_S: Final = 0.1
+_TURNS: Final = 4
+"""The first one is not measured."""
 
 
 @dataclass
 class _Bench:
     gate: Gateway
+    files: FlowFiles
+    script: Timed
+    turns: int
+    figures: list[Figure] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
     notes: list[str] = field(default_factory=list)
     pages: int = 0
@@ -63,7 +77,7 @@ class _Bench:
     async def teach(self, page: str, base: str, taught: Taught) -> list[str]:
         """Do what an agent would do. Returns the values that become parameters."""
         query = taught.path.partition("?")[2]
-        window, values = page, [query] if query else []
+        window, values = page, [query.rpartition("=")[2]] if query else []
         await self.call("goto", pageId=page, url=base + taught.path)
         for line in taught.acts.splitlines():
             tool, _, rest = line.partition(" ")
@@ -85,6 +99,7 @@ class _Bench:
         """Teach a flow and save it. Returns the values of its parameters."""
         values = await self.teach(page, base, taught)
         saved = await self.call("save_flow", name=_slug(name), pageId=page)
+        await self.call("close_page", pageId=page)
         if len(saved["parameters"]) != len(values):
             raise Failed(f"{name} has parameters {saved['parameters']} for {values}")
         return dict(zip(saved["parameters"], values, strict=True))
@@ -101,10 +116,8 @@ class _Bench:
         self, what: str, page: str, taught: Taught, values: Mapping[str, str], told: Callable[[], list[str]]
     ) -> None:
         """Run a flow with another value, and count what came of it."""
-        before, other = Counter(told()), f"{_OTHER}{self.pages}" if taught.done else _OTHER
-        given = {name: value.replace(NAME, other) for name, value in values.items()}
-        asked = {"name": _slug(what), "pageId": page, "values": given}
-        result = await self.gate.ask("tools/call", {"name": "run_flow", "arguments": asked})
+        before, other = Counter(told()), self._other(taught)
+        result = await self._begin(what, page, values, other)
         right = sorted(taught.done.replace(NAME, other).split("\n") if taught.done else [])
         ends_at = time.monotonic() + (0 if result.get("isError") else _TELLS_WITHIN_S)
         while (new := sorted((Counter(told()) - before).elements())) != right and time.monotonic() < ends_at:  # noqa: ASYNC110 - of another process
@@ -121,6 +134,39 @@ class _Bench:
         if outcome != "finished":
             self.notes.append(f"{what}: {outcome}: {' '.join(said.split())[:300]} {new if outcome == 'wrong' else ''}")
 
+    def _other(self, taught: Taught) -> str:
+        """Return a value that no run had before. What is read must be there for each run."""
+        return f"{_OTHER}{self.pages}" if taught.done else _OTHER
+
+    async def _begin(self, what: str, page: str, values: Mapping[str, str], other: str) -> AnyJson:
+        given = {name: value.replace(NAME, other) for name, value in values.items()}
+        asked = {"name": _slug(what), "pageId": page, "values": given}
+        return await self.gate.ask("tools/call", {"name": "run_flow", "arguments": asked})
+
+    async def compare(self, what: str, taught: Taught, values: Mapping[str, str]) -> None:
+        """Compare the time of a flow's steps with that of its export, by turns on pages of the plain session."""
+        flow, ours, theirs = self.files.load(_slug(what)), list[float](), list[float]()
+        for _ in range(self.turns):
+            page = await self.page("plain")
+            began = time.perf_counter()
+            result = await self._begin(what, page, values, self._other(taught))
+            ours.append(time.perf_counter() - began)
+            cookies = (await self.call("get_cookies", sessionId="plain"))["cookies"]
+            await self.call("close_page", pageId=page)
+            self.pages += 1
+            given = [value.replace(NAME, self._other(taught)) for value in values.values()]
+            try:
+                theirs.append(await self.script(as_python(flow), given, cookies))
+            except (PlaywrightError, AssertionError, NotImplementedError) as error:
+                self.notes.append(f"{what}: its export fails: {' '.join(str(error).split())[:300]}")
+                return
+            if result.get("isError"):
+                self.notes.append(f"{what}: no time: {' '.join(result['content'][0]['text'].split())[:300]}")
+                return
+        own, plain = (statistics.median(each[self.turns > 1 :]) / len(flow.steps) * 1_000 for each in (ours, theirs))
+        name = f"{what}, a step of {len(flow.steps)}"
+        self.figures.append(Figure(name, own, plain, "ms", "ratio", Target(1.5)))
+
 
 def _slug(what: str) -> str:
     return re.sub("[^a-z0-9]+", "-", what.partition(";")[0])
@@ -133,7 +179,12 @@ async def run(*, quick: bool, apps: str = "") -> Report:
             service(BROWSE_URL_WHITELIST="127.0.0.1", BROWSE_URL_RULES_FOR="requests")
         )
         env = served.gateway_settings("bench-flows") | {"BROWSE_STRUCTURED": "true"}
-        bench = _Bench(await stack.enter_async_context(mcp_server(sys.executable, "-m", "mcp_gateway", env=env)))
+        bench = _Bench(
+            await stack.enter_async_context(mcp_server(sys.executable, "-m", "mcp_gateway", env=env)),
+            FlowFiles(served.data_dir / FLOWS),
+            await stack.enter_async_context(plain_scripts()),
+            1 if quick else _TURNS,
+        )
         for session, options in _SESSIONS.items():
             await bench.call("create_session", sessionId=session, **options)
         site = stack.enter_context(Site())
@@ -151,23 +202,27 @@ async def run(*, quick: bool, apps: str = "") -> Report:
         Figure("finished, of all runs", bench.counts["finished"], total, "runs", "percent", Target(95, at_least=True)),
         Figure("stopped at a named step", bench.counts["stopped"], total, "runs", "percent"),
         Figure("did something else", bench.counts["wrong"], 0, "runs", "difference", Target(0)),
+        *bench.figures,
     ]
-    return Report("flows", "what the sites say", figures, bench.notes)
+    return Report("flows", "what the sites say, and plain Playwright", figures, bench.notes)
 
 
 async def _own(bench: _Bench, served: Service, site: Site) -> None:
     origin = site.url("").rstrip("/")
     secrets = NamedSecrets(served.data_dir, Seal(served.data_dir, "file"))
     secrets.set(NamedSecret(name="pw", value=PASSWORD, origins=(origin,)))
-    told = partial(teas.done, site)
+    told, known = partial(teas.done, site), {}
     for flow, taught in teas.FLOWS.items():
         teas.show(site)
-        values = await bench.save(f"teas {flow}", await bench.page("plain"), origin, taught)
+        known[flow] = values = await bench.save(f"teas {flow}", await bench.page("plain"), origin, taught)
         for change in ("", *teas.CHANGES):
             teas.show(site, change)
             await bench.run(f"teas {flow}; {change or 'as it was'}", await bench.page("plain"), taught, values, told)
         teas.show(site)
         await bench.run(f"teas {flow}; narrow", await bench.page("narrow"), taught, values, told)
+    os.environ["PW"] = PASSWORD  # where the export looks for the secret
+    for flow, taught in teas.FLOWS.items():
+        await bench.compare(f"teas {flow}", taught, known[flow])
 
 
 async def _foreign(bench: _Bench, name: str, app: App, bin_: Path) -> None:
@@ -179,13 +234,15 @@ async def _foreign(bench: _Bench, name: str, app: App, bin_: Path) -> None:
             told, known = partial(app.told, Path(work)), {}
             for flow, taught in app.flows.items():
                 known[flow] = await bench.save(f"{name} {flow}", await bench.page("plain"), base, taught)
-            for change in (*_SESSIONS, "other data"):
-                if change == "other data":
+            for change in (*_SESSIONS, *(["other data"] if app.more else [])):
+                if app.more and change == "other data":
                     app.more(Path(work))
                 session = change if change in _SESSIONS else "plain"
                 for flow, taught in app.flows.items():
                     what = f"{name} {flow}; {change}"
                     await bench.run(what, await bench.page(session), taught, known[flow], told)
+            for flow, taught in app.flows.items():
+                await bench.compare(f"{name} {flow}", taught, known[flow])
 
 
 @asynccontextmanager
