@@ -1,5 +1,6 @@
 """Sends the fake browser's requests over real HTTP, with the cookies of a context."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from http.cookies import SimpleCookie
@@ -102,10 +103,13 @@ class CookieJar:
         self.remove(cookie["name"], cookie["domain"], cookie["path"])
         self.cookies.append(cookie)
 
-    def remove(self, name: str | None = None, domain: str | None = None, path: str | None = None) -> None:
+    def remove(
+        self, name: str | None = None, domain: str | re.Pattern[str] | None = None, path: str | None = None
+    ) -> None:
         """Forget the cookies that match all of these."""
+        hosts = re.compile(f"^{re.escape(domain)}$") if isinstance(domain, str) else domain or re.compile("")
         self.cookies = [
             each
             for each in self.cookies
-            if not (name in {None, each["name"]} and domain in {None, each["domain"]} and path in {None, each["path"]})
+            if not (name in {None, each["name"]} and hosts.search(each["domain"]) and path in {None, each["path"]})
         ]

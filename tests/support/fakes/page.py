@@ -7,6 +7,7 @@ import asyncio
 import base64
 import io
 import json
+import re
 from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from typing import Any, TypeVar, cast
 from urllib.parse import unquote, urljoin, urlsplit
@@ -329,7 +330,7 @@ class FakeContext(Emitter):
             self.jar.add(cast("Cookie", {**_USUAL, **cookie, "domain": host}))
 
     async def clear_cookies(
-        self, *, name: str | None = None, domain: str | None = None, path: str | None = None
+        self, *, name: str | None = None, domain: re.Pattern[str] | None = None, path: str | None = None
     ) -> None:
         self.jar.remove(name, domain, path)
 
