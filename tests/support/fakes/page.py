@@ -111,6 +111,9 @@ class FakePage(Emitter):
         Image.new("RGB", (1, 1)).save(picture, "JPEG")
         return picture.getvalue()
 
+    async def wait_for_load_state(self, _: str, **__: float) -> None:
+        """Do nothing, because each document comes whole."""
+
     async def bring_to_front(self) -> None:
         """Do nothing, because the page has a window of its own."""
 
