@@ -8,6 +8,7 @@ the mark `own_start`.
 import asyncio
 import multiprocessing
 import os
+import subprocess
 import sys
 from asyncio.base_subprocess import BaseSubprocessTransport
 from asyncio.subprocess import DEVNULL, PIPE
@@ -23,9 +24,10 @@ from unittest.mock import patch
 
 _FORKS: Final = multiprocessing.get_context("forkserver")
 _PROGRAMS: Final = ("browser_service", "mcp_gateway")
-_COMMANDS: Final = ("activity", "actions", "requests", "lifecycle", "output", "logins", "upkeep", "config")
+_COMMANDS: Final = ("activity", "actions", "hosts", "requests", "lifecycle", "output", "logins", "upkeep", "config")
 _SERVERS: Final = (
     "browser_service.process",
+    "browser_service.host_process",
     "browser_service.app",
     "mcp_gateway.startup",
     "mcp_gateway.transports.serving",
@@ -84,11 +86,12 @@ def _run(started: Started, *streams: int) -> None:
     sys.stderr = open(2, "w", encoding="utf-8", closefd=False, buffering=1)  # noqa: SIM115 - as there
     program = import_module(f"{started.module}.__main__")
     sys.argv = [str(program.__file__), *started.arguments]
+    sys.orig_argv = [sys.executable, "-m", started.module, *started.arguments]  # by which a host begins anew
     program.main()
 
 
-class _Program:
-    """For asyncio, what subprocess.Popen is."""
+class Program:
+    """What subprocess.Popen is, of a forked program."""
 
     def __init__(self, started: Started, *streams: Stream) -> None:
         self._ours: list[IO[bytes] | None] = [None, None, None]
@@ -113,6 +116,11 @@ class _Program:
 
     def poll(self) -> int | None:
         return self.process.exitcode
+
+    def wait(self, within_s: float) -> None:
+        self.process.join(within_s)
+        if self.poll() is None:
+            raise subprocess.TimeoutExpired(str(self.pid), within_s)
 
     def send_signal(self, number: int) -> None:
         if self.pid is not None and self.poll() is None:
@@ -139,7 +147,7 @@ class _Transport(BaseSubprocessTransport):
         **options: Any,
     ) -> None:
         del args, shell, bufsize
-        self._program = _Program(options["started"], stdin, stdout, stderr)
+        self._program = Program(options["started"], stdin, stdout, stderr)
         self._proc = self._program  # type: ignore[assignment] # of Popen, asyncio uses no more than that has
         self._loop.add_reader(self._program.process.sentinel, self._end)
 
@@ -169,6 +177,11 @@ async def _subprocess_exec(
 
 def _is_ours(command: Sequence[str]) -> bool:
     return command[:2] == (sys.executable, "-m") and command[2] in _PROGRAMS
+
+
+def are_programs() -> bool:
+    """Tell whether our programs are forked now."""
+    return asyncio.BaseEventLoop.subprocess_exec is _subprocess_exec
 
 
 @contextmanager

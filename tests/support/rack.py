@@ -19,6 +19,7 @@ from client.credentials import mint
 from shared import wire
 from shared.secret import read_secret
 from shared.wire import INSTANCE_FILE
+from tests.support import forked
 from tests.support.json import AnyJson
 from tests.support.service import Agent
 from tests.support.terminal import ROOT, Terminal, eventually
@@ -36,7 +37,7 @@ class HostProcess:
     """A host, and what its process and its data directory tell."""
 
     data_dir: Path
-    process: "subprocess.Popen[bytes]"
+    process: "subprocess.Popen[bytes] | forked.Program"
 
     @property
     def pid(self) -> int:
@@ -63,7 +64,7 @@ class HostProcess:
     async def ended(self) -> int:
         """Wait for the end of the process, and return its exit code."""
         await until(lambda: self.process.poll() is not None)
-        return self.process.returncode
+        return int(self.process.poll() or 0)
 
     async def kill(self) -> None:
         """Kill the process and nothing else, as the system does when memory is short."""
@@ -100,16 +101,16 @@ class Rack:
         """Start a host in the data directory of this name, whoever had that before."""
         data_dir = self.token_file.parent / name
         data_dir.mkdir(mode=0o700, exist_ok=True)
-        named = ("--join", join or self.url, "--token-file", str(self.token_file), "--allow-loopback", *options)
+        named = ("host", "--join", join or self.url, "--token-file", str(self.token_file), "--allow-loopback", *options)
+        env = Terminal(data_dir).environment(**variables)
+        process: subprocess.Popen[bytes] | forked.Program
         with (data_dir / "log").open("ab") as log:
-            process = subprocess.Popen(
-                [sys.executable, "-m", "browser_service", "host", *named],
-                cwd=ROOT,
-                env=Terminal(data_dir).environment(**variables),
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-            )
+            if forked.are_programs() and "PYTHONPATH" not in variables:  # which may hold what is run at a start
+                started = forked.Started("browser_service", named, env, str(ROOT))
+                process = forked.Program(started, subprocess.DEVNULL, log, log)
+            else:
+                command = [sys.executable, "-m", "browser_service", *named]
+                process = subprocess.Popen(command, cwd=ROOT, env=env, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         self.hosts.append(host := HostProcess(data_dir, process))
         return host
 
