@@ -2,7 +2,6 @@
 
 import os
 import re
-import socket
 from pathlib import Path
 
 import pytest
@@ -15,6 +14,7 @@ from shared.data_files import JOURNAL_FILE
 from shared.secret import ensure_secret
 from shared.wire import SECRET_FILE
 from tests.support.json import AnyJson
+from tests.support.site import Site
 from tests.support.terminal import Terminal
 
 pytestmark = pytest.mark.whole_browser
@@ -38,10 +38,9 @@ def test_what_is_missing_is_named_with_its_remedy_and_the_exit_code_is_one(termi
     secret = terminal.data_dir / SECRET_FILE
     ensure_secret(terminal.data_dir)
     secret.chmod(0o644)
-    with socket.create_server(("127.0.0.1", 0)) as other:
-        port = str(other.getsockname()[1])
-        absent = str(terminal.data_dir / "no-browser")
-        done = terminal.run("doctor", "--json", "--port", port, BROWSE_EXECUTABLE_PATH=absent)
+    absent = str(terminal.data_dir / "no-browser")
+    with Site() as other:
+        done = terminal.run("doctor", "--json", "--port", str(other.port), BROWSE_EXECUTABLE_PATH=absent)
     assert (done.code, done.json["ok"]) == (1, False)
     problems = failed(done.json)
     assert set(problems) == {"secret", "port", "browser"}

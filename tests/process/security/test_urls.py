@@ -56,19 +56,19 @@ async def test_no_spelling_of_a_metadata_address_is_ever_requested(visitor: Agen
 
 
 @pytest.mark.anyio
-@pytest.mark.parametrize("spelled", ["169.254.169.254", "2852039166", "0xA9FEA9FE", "[::ffff:a9fe:a9fe]"])
-async def test_a_redirect_to_a_metadata_address_is_not_followed(visitor: Agent, site: Site, spelled: str) -> None:
-    site.page("/away", Answer("", 302, headers={"Location": f"http://{spelled}/latest"}))
+async def test_a_redirect_to_a_metadata_address_is_not_followed(visitor: Agent, site: Site) -> None:
     site.page("/on", Answer("", 302, headers={"Location": "http://other.example/latest"}))
     site.page("/latest", "<title>reached</title>")
     site.page("/", "<h1>shop</h1>")
     await visitor.call("goto", pageId="p", url="http://shop.example/on")
     assert asked_for(site, "/latest") == ["http://other.example/latest"]
-    error = await visitor.error("goto", pageId="p", url="http://shop.example/away")
-    assert error["code"] == "NAVIGATION_FAILED"
-    assert "ERR_BLOCKED_BY_CLIENT" in error["message"]
-    assert "may not be opened" in error["hint"]
-    await visitor.call("goto", pageId="p", url="http://shop.example/")
+    for spelled in ("169.254.169.254", "2852039166", "0xA9FEA9FE", "[::ffff:a9fe:a9fe]"):
+        site.page("/away", Answer("", 302, headers={"Location": f"http://{spelled}/latest"}))
+        error = await visitor.error("goto", pageId="p", url="http://shop.example/away")
+        assert error["code"] == "NAVIGATION_FAILED", spelled
+        assert "ERR_BLOCKED_BY_CLIENT" in error["message"]
+        assert "may not be opened" in error["hint"]
+        await arrive(visitor)
     assert asked_for(site, "/latest") == ["http://other.example/latest"]
 
 
