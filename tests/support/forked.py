@@ -100,7 +100,7 @@ class Program:
         self.process = fork(started, theirs)
         for descriptor in theirs:
             os.close(descriptor)
-        self.pid = self.process.pid
+        self.pid = self.process.pid or 0
         self.returncode: int | None = None
 
     def _theirs(self, number: int, stream: Stream) -> int:
@@ -123,7 +123,7 @@ class Program:
             raise subprocess.TimeoutExpired(str(self.pid), within_s)
 
     def send_signal(self, number: int) -> None:
-        if self.pid is not None and self.poll() is None:
+        if self.poll() is None:
             os.kill(self.pid, number)
 
     def terminate(self) -> None:
@@ -181,7 +181,7 @@ def _is_ours(command: Sequence[str]) -> bool:
 
 def are_programs() -> bool:
     """Tell whether our programs are forked now."""
-    return asyncio.BaseEventLoop.subprocess_exec is _subprocess_exec
+    return asyncio.BaseEventLoop.subprocess_exec is not _exec
 
 
 @contextmanager
