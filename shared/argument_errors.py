@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Final
+from typing import Final, cast
 
 from pydantic import JsonValue, ValidationError
 
@@ -41,7 +41,7 @@ def explain(action: type[Action], arguments: Body, error: ValidationError) -> Va
     problems = error.errors(include_url=False, include_context=False, include_input=False)
     # a misspelt argument is also a missing one, and the caller recognises what it wrote
     problem = next((p for p in problems if p["type"] in _FIRST), problems[0])
-    field = _path(problem["loc"], arguments)
+    field = _path(problem["loc"], arguments, missing=problem["type"] == "missing")
     if problem["type"] == "extra_forbidden" and (listed_name := _listed_name(action, field)):
         message = f"{listed_name} and {field} of {action.name()} are the same argument."
         hint = f"Give {listed_name} alone."
@@ -66,13 +66,13 @@ def _hint(action: type[Action], field: str) -> str | None:
     return _HINTS.get(field)
 
 
-def _path(location: tuple[int | str, ...], arguments: Body) -> str:
+def _path(location: tuple[int | str, ...], arguments: Body, *, missing: bool) -> str:
     """Return the place of a problem in the arguments, such as `modifiers.0`, without pydantic's names for union
     branches."""
     path: list[str] = []
     value: object = arguments
-    for part in location:
-        if isinstance(value, dict):
+    for number, part in enumerate(location, 1):
+        if isinstance(value, dict) and (part in value or (missing and number == len(location))):
             path.append(str(part))
             value = value.get(part)
         elif isinstance(value, list) and isinstance(part, int):
@@ -130,6 +130,8 @@ def _nested_arguments(action: type[Action], path: list[str]) -> list[str]:
         named = properties_of(node).get(part)
         inner = node.get("items") if part.isdigit() else named or node.get("additionalProperties")
         node = inner if isinstance(inner, dict) else {}
+        branches = cast("list[Schema]", node.get("anyOf", []))  # pydantic writes nothing else
+        node = next(filter(properties_of, branches), node)
     return [*properties_of(node)]
 
 

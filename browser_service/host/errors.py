@@ -122,7 +122,10 @@ _BLOCKERS: Final = {
         "is disabled",
         f"Something has to enable it first: see what is missing, {next_call('snapshot')}.",
     ),
-    "element is not editable": ("is read-only", f"Change what the page computes it from: {next_call('snapshot')}."),
+    "element is not editable": (
+        "is read-only",
+        f"Click it, in case it opens a picker; else change what the page computes it from: {next_call('snapshot')}.",
+    ),
     "element is not visible": (
         "is not visible",
         (

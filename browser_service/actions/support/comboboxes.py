@@ -1,8 +1,12 @@
-"""Chooses options of comboboxes other than select elements, with the keys that a person would press."""
+"""Chooses options of comboboxes other than select elements, with the keys that a person would press, or by clicks
+where no key opens the list."""
 
+import contextlib
+import re
 from typing import Final
 
 from playwright.async_api import ElementHandle, Page
+from playwright.async_api import TimeoutError as PlaywrightTimeout
 from typing_extensions import TypedDict
 
 from browser_service.actions.support.field_values import not_as_given, shorten
@@ -13,6 +17,9 @@ _OPTIONS: Final = results.bounded(script("combobox_options"))
 _NAMED: Final = 5
 _MOST_OPTIONS: Final = 60
 """A longer list is searched only this far, unless it can be filtered by text."""
+_SEARCH_FIELD: Final = "input:focus, textarea:focus"
+_OPENING_MS: Final = 1_000
+_RESULT_MS: Final = 2_000
 
 
 class _State(TypedDict):
@@ -30,9 +37,9 @@ async def choose(page: Page, element: ElementHandle, wanted: list[str], selector
     for name in wanted:
         if (await _state(element, name))["editable"]:
             await element.fill(name, timeout=timeout_ms)
+        elif await _pick(page, element, name, timeout_ms):
+            continue
         else:
-            await element.press("ArrowDown", timeout=timeout_ms)
-            await _state(element, name)
             await page.keyboard.press("Home")
         await _go_to(page, element, name)
     seen = await _state(element, "")
@@ -53,6 +60,31 @@ async def choose_as_typed(page: Page, element: ElementHandle, text: str) -> tupl
     seen = await _state(element, "")
     is_beside = same[0] != seen["value"] and same[0] in seen["shown"]
     return f"shows {shorten(seen['shown'])}" if is_beside else "", ""
+
+
+async def _pick(page: Page, element: ElementHandle, name: str, timeout_ms: float) -> bool:
+    """Open the list. If keys reach no option, click the one with the name, after a search where opening the list moves
+    the focus into a field. Returns whether an option was clicked."""
+    frame = await element.owner_frame() or page.main_frame
+    exact = re.compile(rf"^\s*{re.escape(name)}\s*$", re.IGNORECASE)
+    option = frame.locator("[role=option]:visible").filter(has_text=exact).first
+    search = frame.locator(_SEARCH_FIELD).first
+    await element.focus()
+    was_in_field = await search.count()
+    await element.press("ArrowDown", timeout=timeout_ms)
+    if (await _state(element, name))["names"]:
+        return False
+    if await element.get_attribute("aria-expanded") != "true":
+        await element.click(timeout=timeout_ms)
+    with contextlib.suppress(PlaywrightTimeout):
+        await option.or_(search).first.wait_for(timeout=_OPENING_MS)
+        if not (was_in_field or await option.is_visible()):
+            await search.press_sequentially(name, timeout=_OPENING_MS)
+        await option.click(timeout=_RESULT_MS)
+        if await element.get_attribute("aria-expanded") == "true":
+            await page.keyboard.press("Escape")  # a list of which several are chosen stays open
+        return True
+    return False
 
 
 async def _go_to(page: Page, element: ElementHandle, name: str) -> None:

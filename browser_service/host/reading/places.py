@@ -15,8 +15,11 @@ _SECTION_ROLES: Final = frozenset(
         *("complementary", "search", "tabpanel", "toolbar", "menu", "radiogroup", "iframe", "list", "main"),
     }
 )
-_NAMED_SECTION_ROLES: Final = frozenset({"main", "list", "table", "grid"})
-"""Roles of elements that contain the whole page or a whole list. Without a name they are no useful place."""
+_NAMED_SECTION_ROLES: Final = frozenset({"main", "list", "table", "grid", "group"})
+"""Roles of elements that contain the whole page or a whole list, or anything. Without a name they are no useful
+place."""
+_TICKS: Final = frozenset({"checkbox", "radio"})
+"""Roles of controls that are called the same in each row."""
 _NAME_CHARACTERS: Final = 60
 _MOST_AROUND: Final = 40
 _MOST_WITHIN: Final = 500
@@ -50,7 +53,8 @@ def _item_label(nodes: Tree, outer: int, index: int) -> str:
     item, node = nodes[outer], nodes[index]
     inner = [*islice(descendants(nodes, outer), _MOST_WITHIN)]
     headings = (_heading_label(nodes, i) for i, each in enumerate(inner, outer + 1) if each.role == "heading")
-    words = "" if item.role == "generic" else item.words or first_words(inner)
+    others = (each for each in inner if each.role not in _TICKS)
+    words = "" if item.role == "generic" else item.words or first_words(others) or first_words(inner)
     label = next(filter(None, headings), "") or words
     return "" if label in {node.name, node.words} and item.role != "row" else label
 

@@ -10,7 +10,7 @@ export const witness = (found, {kind, force, first, name}) => {
   const around = 'button, [role=button], a, [role=link]';
   const itself = e => e?.matches('input, textarea, select') || e?.isContentEditable;
   const target = e => itself(e) ? e : e?.closest(around) || e;
-  const off = new AbortController(), invalid = [];
+  const off = new AbortController(), invalid = [], unfit = new Set();
   let down, up, click, submit, pressed, html, enabled, asks = false, equals = [], saving = [];
   const note = e => {
     pressed = target(e);
@@ -45,8 +45,9 @@ export const witness = (found, {kind, force, first, name}) => {
     return by.some(sends) ? 'form' : by.some(n => n.href) ? 'link' : '';
   };
   const clear = () => !down || click && click.path[0] === down.path[0];
-  const verdict = of => { off.abort(); return {...missed(target(of[0])), stopped: stopped(), invalid, asks,
-    saves: saving.some(e => !e.defaultPrevented)}; };
+  const sending = () => !click || click.path.some(sends) || unfit.has(document.activeElement);  // not checkValidity()
+  const verdict = of => { off.abort(); return {...missed(target(of[0])), stopped: stopped(), asks,
+    invalid: sending() ? invalid : [], saves: saving.some(e => !e.defaultPrevented)}; };
   const on = (type, act) => addEventListener(type, act, {capture: true, passive: true, signal: off.signal});
   const seen = event => ({event, path: event.composedPath(), x: event.clientX, y: event.clientY});
   const later = act => {
@@ -69,8 +70,11 @@ export const witness = (found, {kind, force, first, name}) => {
     addEventListener(kind, e => {
       if (click?.event === e && clear() && !click.path.some(sends)) end();  // nothing more can follow
     }, {passive: true, signal: off.signal});
-    on('invalid', e => invalid.push([(e.target.labels?.[0]?.innerText || e.target.ariaLabel || e.target.placeholder
-      || e.target.name || e.target.localName).trim(), e.target.validationMessage]));
+    on('invalid', ({target: e}) => {
+      unfit.add(e);
+      invalid.push([(e.labels?.[0]?.innerText || e.ariaLabel || e.placeholder || e.name || e.localName).trim(),
+        e.validationMessage]);
+    });
     on('submit', e => { submit = e; });
     on(name, e => { e.detail.verdict = verdict(e.detail.found); tell(e.detail.verdict); });
   });

@@ -11,7 +11,8 @@ const look = (found, most) => found.map(formControl).map(c => {
   const type = c.matches('input') ? c.type : c.getAttribute('role');
   const kinds = {checkbox: 'tick', switch: 'tick', radio: 'radio', slider: 'slider', combobox: 'combobox', file: 'file',
     button: 'button', submit: 'button', reset: 'button', image: 'button'};
-  const kind = c.matches('select') ? 'select' : isEditor(c) ? 'editor' : kinds[type] || kinds[c.role === 'combobox' && c.role] || (c.matches('button') ? 'button' : 'text');
+  const kind = c.matches('select') ? 'select' : isEditor(c) ? 'editor' : kinds[type] || kinds[c.role === 'combobox' && c.role]
+    || (c.ariaHasPopup === 'listbox' ? 'combobox' : c.matches('button') ? 'button' : 'text');
   const chosen = [...c.selectedOptions || []];
   return {
     kind,

@@ -273,6 +273,35 @@ async def test_comboboxes_get_the_options_that_are_listed_and_what_else_they_tak
     assert (await tab.call("fill_form", fields=[field("#tags", "plain")]))["observed"].startswith("1 field as given")
 
 
+LIST_OPENED_BY_CLICKS = """<input id=before><button id=shop type=button aria-haspopup=listbox>Choose</button>
+<div id=pop hidden><input id=words><ul role=listbox></ul></div><script>
+const chosen = [], all = Array.from({length: 99}, (_, n) => 'Shop ' + n), list = pop.querySelector('ul');
+const draw = () => {
+  list.innerHTML = '';
+  for (const name of all.filter(each => each.includes(words.value)).slice(0, 5)) {
+    const item = Object.assign(document.createElement('li'), {role: 'option', textContent: name});
+    item.onclick = () => { chosen.push(name); shop.textContent = chosen.join(', '); };
+    list.append(item);
+  }
+};
+const open = is => { pop.hidden = !is; shop.ariaExpanded = is; words.value = ''; if (is) { draw(); words.focus(); } };
+shop.onclick = () => open(pop.hidden);
+words.onkeyup = () => setTimeout(draw, 40);
+onkeydown = e => { if (e.key === 'Escape') open(false); };
+</script>"""
+
+
+async def test_a_list_that_no_key_opens_is_opened_searched_and_chosen_from_by_clicks(tab: Tab) -> None:
+    await tab.show(LIST_OPENED_BY_CLICKS)
+    fields = [field("#before", "x"), field("#shop", ["Shop 3", "Shop 77"])]
+    assert (await tab.call("fill_form", fields=fields))["observed"] == (
+        "1 of 2 fields as given; #shop shows 'Shop 3, Shop 77'"
+    )
+    assert await tab.sees("[before.value, pop.hidden]") == ["x", True]
+    error = await tab.error("fill_form", fields=[field("#shop", "Shop 100")])
+    assert "#shop shows 'Shop 3, Shop 77', without Shop 100" in error["message"]
+
+
 AUTOCOMPLETE = """<label>Film <input id=film role=combobox aria-controls=list autocomplete=off></label>
 <label>Year <input id=year></label><ul role=listbox id=list hidden></ul><p id=out>none</p><script>
 const films = ['Heat', 'Heat wave', 'Alien']; let at = -1;

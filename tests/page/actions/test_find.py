@@ -88,6 +88,9 @@ async def test_find_knows_a_row_or_a_list_item_by_the_words_in_it(tab: Tab) -> N
     await tab.show(SHOP)
     (row,) = (await tab.call("find", role="row", name="39.00"))["matches"]
     assert (row["role"], row["in"]) == ("row", 'row "Toaster"')
+    await tab.show("<div role=group><table><tr><td><input type=checkbox title=x><td>Kettle<td>39</table></div>")
+    assert (await tab.call("find", text="39"))["matches"][0]["in"] == 'row "Kettle"'
+    await tab.show(SHOP)
     (item,) = (await tab.call("find", role="listitem", name="Tip 7"))["matches"]
     assert item["role"] == "listitem"
     assert (await tab.call("find", role="button", name="39.00"))["total"] == 0

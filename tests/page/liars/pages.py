@@ -170,6 +170,10 @@ NOTHING_CAME: Final = [
     Liar("a form with a field that is not valid", "<form action=/sent method=post><label>E-mail <input id=i name=mail "
          "type=email required></label><button id=b>Buy</button></form>", "click", server={"/sent": 0},
          says=("form was not sent", "E-mail", "fill out")),
+    Liar("a script that asks whether a form is valid", "<form><input required></form><button id=b onclick='"
+         "document.forms[0].checkValidity(); hit(event)'>Buy</button>", "click", truth=HIT, never=("not sent",)),
+    Liar("a script that sends a form that is not valid", "<form><input aria-label=Code required></form><button id=b "
+         "onclick='document.forms[0].requestSubmit()'>Buy</button>", "click", says=("form was not sent", "Code")),
     Liar("Enter in a form that is not valid", "<form action=/sent method=post><input id=b aria-label=Code "
          "pattern=[0-9]+ value=x></form>", "press", given={"key": "Enter"}, server={"/sent": 0},
          says=("form was not sent", "Code", "format")),

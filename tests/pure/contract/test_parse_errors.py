@@ -267,3 +267,9 @@ def test_a_list_whose_text_is_broken_is_refused_as_no_list() -> None:
     assert (
         refused({"action": "batch", "steps": '[{"action": '}).message == "steps of batch: Input should be a valid list"
     )
+
+
+def test_an_unknown_name_in_one_of_several_forms_is_called_by_its_place_and_gets_the_names_of_that_form() -> None:
+    error = refused({"action": "find", "queries": ["Tea", {"selector": "#a"}]})
+    assert error.message == "Unknown argument 'queries.1.selector' for find."
+    assert error.hint == "queries.1 takes: text, role, name."
