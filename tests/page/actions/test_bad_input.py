@@ -41,78 +41,12 @@ async def test_an_unknown_action_is_named_with_the_nearest_that_exist(tab: Tab) 
     assert error["details"]["context"]["availableActions"] == sorted(ACTIONS)
 
 
-async def test_a_body_without_an_action_says_how_one_looks(agent: Agent) -> None:
-    for body in ({}, {"action": None}, {"action": 5}, {"action": ["click"]}):
-        reply = await agent.http.post(wire.BROWSER, json=body)
-        assert (reply.status_code, reply.json()["error"]["code"]) == (400, "INVALID_REQUEST")
-        assert '"action": "goto"' in reply.json()["error"]["hint"]
-
-
-async def test_an_unknown_argument_is_named_with_the_nearest_or_all_that_exist(tab: Tab) -> None:
-    await tab.show("<button>b</button>")
-    for given, meant in {
-        "selctor": "selector",
-        "click_count": "clickCount",
-        "ClickCount": "clickCount",
-        "xyzzy": "",
-    }.items():
-        for arguments in ({given: 2}, {"params": {given: 2}}):
-            error = await _refused(tab, "VALIDATION_ERROR", 422, "click", selector="button", **arguments)
-            assert error["message"] == f"Unknown argument {given!r} for click."
-            assert (f"Did you mean {meant!r}?" in error["hint"]) is bool(meant)
-            assert "clickCount" in error["hint"] or 'help {"name": "click"}' in error["hint"]
-            assert error["details"]["context"]["field"] == given
-
-
-WRONG: list[tuple[str, Error, str]] = [
-    ("click", {"selector": 5}, "selector"),
-    ("click", {"selector": "button", "clickCount": "twice"}, "clickCount"),
-    ("click", {"selector": "button", "clickCount": 4}, "clickCount"),
-    ("click", {"selector": "button", "button": "top"}, "button"),
-    ("click", {"selector": "button", "modifiers": ["Hyper"]}, "modifiers.0"),
-    ("click", {"selector": "button", "position": [1, 2]}, "position"),
-    ("click", {"selector": "button", "timeout": 0}, "timeout"),
-    ("click", {"selector": "button", "timeout": 120_001}, "timeout"),
-    ("fill", {"selector": "button", "value": None}, "value"),
-    ("goto", {"url": ["http://127.0.0.1"]}, "url"),
-    ("goto", {"url": "http://127.0.0.1", "waitUntil": "idle"}, "waitUntil"),
-    ("content", {"format": "pdf"}, "format"),
-    ("content", {"budget": 0}, "budget"),
-]
-
-
 async def test_an_argument_that_only_the_browser_refuses_is_named_too(tab: Tab) -> None:
     await tab.show("<button>b</button>")
     thin = await tab.agent.error("screenshot", pageId="tab", clip={"x": 0, "y": 0, "width": 1, "height": 0.5})
     no_url = await tab.agent.error("get_cookies", urls=["shop"])
     for error, field in ((thin, "clip"), (no_url, "urls")):
         assert (error["code"], error["details"]["context"]["field"]) == ("VALIDATION_ERROR", field)
-
-
-async def test_an_argument_of_a_wrong_type_or_value_is_named(tab: Tab) -> None:
-    await tab.show("<button>b</button>")
-    for action, arguments, field in WRONG:
-        error = await _refused(tab, "VALIDATION_ERROR", 422, action, **arguments)
-        assert error["message"].startswith(f"{field} of {action}: ")
-        assert error["hint"].startswith(f"{field.partition('.')[0]}: ")
-        assert error["details"]["context"]["field"] == field
-
-
-async def test_a_missing_argument_is_named_and_described(tab: Tab) -> None:
-    await tab.show("x")
-    for action, field in (("click", "selector"), ("goto", "url"), ("wait", "duration")):
-        error = await _refused(tab, "VALIDATION_ERROR", 422, action)
-        assert error["message"] == f"{action} needs {field!r}."
-        assert error["hint"].startswith(f"Add it: {field}: ")
-
-
-async def test_a_misspelt_argument_is_named_though_the_one_that_was_meant_is_missing(tab: Tab) -> None:
-    await tab.show("<input>")
-    for action, given, meant in (("click", "selctor", "selector"), ("goto", "ulr", "url"), ("press", "kee", "key")):
-        error = await _refused(tab, "VALIDATION_ERROR", 422, action, **{given: "x"})
-        assert error["message"] == f"Unknown argument {given!r} for {action}."
-        assert f"Did you mean {meant!r}?" in error["hint"]
-        assert error["details"]["context"]["field"] == given
 
 
 @pytest.mark.own_window
@@ -125,27 +59,6 @@ async def test_a_body_that_is_nested_too_deep_to_read_is_refused_like_any_other_
     reply = await agent.http.post(wire.BROWSER, content=body, headers={"Content-Type": "application/json"})
     assert (reply.status_code, reply.json()["error"]["code"]) == (400, "INVALID_REQUEST"), reply.text[:500]
     assert (await agent.call("list_pages"))["yours"] == []
-
-
-async def test_both_names_of_one_argument_are_refused(tab: Tab) -> None:
-    await tab.show("<input>")
-    error = await _refused(tab, "VALIDATION_ERROR", 422, "fill", selector="input", value="a", text="b")
-    assert error["message"] == "value and text of fill are the same argument."
-    assert await tab.sees("document.querySelector('input').value") == ""
-
-
-async def test_a_key_in_the_bag_and_beside_it_with_different_values_is_refused(tab: Tab) -> None:
-    await tab.show("<button onclick='window.n = event.detail'>b</button>")
-    error = await _refused(
-        tab, "VALIDATION_ERROR", 422, "click", selector="button", clickCount=2, params={"clickCount": 3}
-    )
-    assert error["message"].startswith("clickCount is given twice with different values: beside params, and in it")
-    assert error["details"]["context"]["field"] == "clickCount"
-    assert await tab.sees("window.n") is None
-    await tab.call("click", selector="button", clickCount=2, params={"clickCount": 2})
-    assert await tab.sees("window.n") == 2
-    error = await _refused(tab, "VALIDATION_ERROR", 422, "click", selector="button", params="force")
-    assert "params" in error["message"]
 
 
 # --- pages -------------------------------------------------------------------------------------------------------
@@ -179,14 +92,6 @@ async def test_a_page_id_of_another_shape_is_refused_with_a_valid_spelling(tab: 
         in_the_body = await tab.agent.http.post(wire.BROWSER, json={"action": "goto", "pageId": given, "url": url})
         assert in_the_body.json()["error"]["details"]["context"] == error["details"]["context"]
     assert [page["pageId"] for page in (await tab.call("list_pages"))["yours"]] == ["tab"]
-
-
-async def test_a_page_id_that_is_no_text_is_refused(tab: Tab) -> None:
-    await tab.show("x")
-    wrong: list[object] = [5, ["tab"], {}, True]
-    for given in wrong:
-        error = await _refused(tab, "VALIDATION_ERROR", 422, "get_page_title", pageId=given)
-        assert error["details"]["context"]["field"] == "pageId"
 
 
 async def test_an_unknown_page_is_not_made_and_the_nearest_is_named(tab: Tab) -> None:
@@ -229,14 +134,3 @@ async def test_page_ids_that_disagree_in_path_and_body_are_refused(agent: Agent,
     )
     assert ("'one'" in error["message"], "'two'" in error["message"], site.counts["/a"]) == (True, True, 0)
     assert (await agent.call("list_pages"))["yours"] == []
-
-
-async def test_a_page_at_another_revision_or_url_than_expected_is_left_alone(tab: Tab) -> None:
-    url = await tab.show("<button onclick='window.hit = 1'>b</button>")
-    revision = (await tab.agent.reply("get_current_url")).json()["page"]["revision"]
-    error = await _refused(tab, "STALE_REVISION", 412, "click", selector="button", ifRevision=revision + 1)
-    assert error["details"]["context"] == {"field": "ifRevision", "revision": revision}
-    error = await _refused(tab, "STALE_REVISION", 412, "click", selector="button", expectUrl="*/other")
-    assert error["details"]["context"] == {"field": "expectUrl", "url": url}
-    await tab.call("click", selector="button", ifRevision=revision, expectUrl="http://127.0.0.1:*/page-1")
-    assert await tab.sees("window.hit") == 1

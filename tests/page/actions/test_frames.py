@@ -3,6 +3,7 @@
 import anyio
 import pytest
 
+from browser_service.host.elements import frames
 from tests.support.tab import Tab
 
 pytestmark = [pytest.mark.anyio, pytest.mark.one_window]
@@ -21,7 +22,8 @@ async def _shop(tab: Tab, more: str = "") -> None:
     await tab.call("wait_for_load")
 
 
-async def test_an_element_in_a_frame_is_reported_at_once(tab: Tab) -> None:
+async def test_an_element_in_a_frame_is_reported_at_once(tab: Tab, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(frames, "_LATE_ELEMENT_MS", 100)
     await _shop(tab)
     for action, selector, arguments in (
         ("click", "text=Pay", {}),

@@ -323,12 +323,12 @@ async def test_screenshot_comes_along_as_base64_when_it_is_small(tab: Tab) -> No
 
 async def test_screenshot_of_a_missing_element_says_so(tab: Tab) -> None:
     await tab.show("<p style='display: none'>x</p>")
-    missing = await tab.error("screenshot", selector="#none", timeout=1_000)
+    missing = await tab.error("screenshot", selector="#none", timeout=250)
     assert (missing["code"], missing["message"]) == (
         "ELEMENT_NOT_FOUND",
-        "Element matching selector '#none' not found after 1000ms",
+        "Element matching selector '#none' not found after 250ms",
     )
-    hidden = await tab.error("screenshot", selector="p", timeout=1_000)
+    hidden = await tab.error("screenshot", selector="p", timeout=250)
     assert (hidden["code"], hidden["status"]) == ("ELEMENT_NOT_INTERACTABLE", 409)
     assert "not visible" in hidden["message"]
 

@@ -1,5 +1,6 @@
 """Tests waiting beside the turns of a page: for an element, and for time to pass."""
 
+import asyncio
 import threading
 import time
 from collections.abc import AsyncIterator
@@ -125,13 +126,15 @@ async def test_wait_for_selector_of_a_ref_waits_until_that_element_goes(tab: Tab
 
 async def test_wait_for_selector_that_never_comes_true_says_what_was_there_instead(tab: Tab) -> None:
     await tab.show("<p id=shown>x</p><p id=unseen hidden>x</p>")
-    missing = await tab.error("wait_for_selector", selector="#none", timeout=1_000)
+    waits = [("#none", "visible"), ("#shown", "hidden"), ("#unseen", "visible"), ("#shown", "detached")]
+    missing, *errors = await asyncio.gather(
+        *(tab.error("wait_for_selector", selector=selector, state=state, timeout=1_000) for selector, state in waits)
+    )
     assert (missing["code"], missing["message"]) == (
         "ELEMENT_NOT_FOUND",
         "Element matching selector '#none' not found after 1000ms",
     )
-    for selector, state in (("#shown", "hidden"), ("#unseen", "visible"), ("#shown", "detached")):
-        error = await tab.error("wait_for_selector", selector=selector, state=state, timeout=1_000)
+    for error in errors:
         assert (error["code"], error["status"]) == ("TIMEOUT", 504)
         assert "1000 ms" in error["message"]
     assert await tab.sees("1 + 1") == 2

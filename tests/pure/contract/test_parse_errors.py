@@ -74,13 +74,28 @@ def test_a_body_without_an_action_is_shown_one() -> None:
 
 @pytest.mark.parametrize(
     ("typo", "meant"),
-    [("click_count", "clickCount"), ("clickcount", "clickCount"), ("butto", "button"), ("pageID", "pageId")],
+    [
+        *(("click_count", "clickCount"), ("ClickCount", "clickCount"), ("clickcount", "clickCount")),
+        *(("butto", "button"), ("pageID", "pageId")),
+    ],
 )
 def test_an_unknown_argument_suggests_the_nearest_and_where_all_are_listed(typo: str, meant: str) -> None:
     error = refused({**CLICK, typo: 1})
     assert error.message == f"Unknown argument {typo!r} for click."
     assert error.hint == f'Did you mean {meant!r}? All that it takes: help {{"name": "click"}}.'
     assert (error.details["tool"], field(error)) == ("click", typo)
+
+
+@pytest.mark.parametrize(
+    ("action", "typo", "meant"), [("click", "selctor", "selector"), ("goto", "ulr", "url"), ("press", "kee", "key")]
+)
+def test_a_misspelt_argument_is_named_though_the_one_that_was_meant_is_missing(
+    action: str, typo: str, meant: str
+) -> None:
+    error = refused({"action": action, typo: "x"})
+    assert error.message == f"Unknown argument {typo!r} for {action}."
+    assert f"Did you mean {meant!r}?" in str(error.hint)
+    assert field(error) == typo
 
 
 def test_an_argument_that_is_like_none_of_a_tool_suggests_none_of_all_pages() -> None:
@@ -171,8 +186,17 @@ def test_a_missing_argument_with_two_names_is_asked_for_by_the_listed_one() -> N
         ({**CLICK, "position": 5}, "position", "Input should be an object"),
         ({**CLICK, "position": {"x": 1, "y": float("inf")}}, "position.y", "finite number"),
         ({**CLICK, "timeout": 1.5}, "timeout", "integer"),
+        ({**CLICK, "timeout": 0}, "timeout", "greater than"),
+        ({**CLICK, "timeout": 120_001}, "timeout", "less than or equal to 120000"),
+        ({**CLICK, "position": [1, 2]}, "position", "Input should be an object"),
+        ({"action": "click", "selector": 5}, "selector", "valid string"),
         ({**CLICK, "selector": "  "}, "selector", "at least 1 character"),
         ({**FILL, "text": 5}, "text", "valid string"),
+        ({**FILL, "value": None}, "value", "valid string"),
+        ({"action": "goto", "url": ["http://127.0.0.1"]}, "url", "valid string"),
+        ({"action": "goto", "url": "http://127.0.0.1", "waitUntil": "idle"}, "waitUntil", "'networkidle'"),
+        ({"action": "content", "format": "pdf"}, "format", "'markdown'"),
+        ({"action": "content", "budget": 0}, "budget", "greater than"),
         ({"action": "select_option", "selector": "#a", "value": 5}, "value", "valid string"),
         ({"action": "fetch", "url": "/", "headers": {"X-A": 1}}, "headers.X-A", "valid string"),
     ],
@@ -198,6 +222,7 @@ def test_an_option_with_two_values_is_refused() -> None:
     error = refused({**CLICK, "button": "left", "params": {"button": "right"}})
     assert error.message == "button is given twice with different values: beside params, and in it."
     assert field(error) == "button"
+    assert parse({**CLICK, "button": "right", "params": {"button": "right"}}) == parse({**CLICK, "button": "right"})
 
 
 def test_the_page_cannot_be_changed_by_an_option() -> None:
