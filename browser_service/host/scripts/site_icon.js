@@ -29,4 +29,4 @@ const drawing = async parts => {
   return btoa(String.fromCharCode(...new Uint8Array(await (await canvas.convertToBlob()).arrayBuffer())));
 };
 
-export default async url => url ? drawing(await received(url)) : address();
+export default async url => url ? received(url).then(drawing).catch(() => '') : address();

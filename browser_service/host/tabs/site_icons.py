@@ -16,11 +16,14 @@ from shared.background import Background
 _MOST_ICONS: Final = 200
 _LASTS_S: Final = 3_600.0
 """For this long we ask for no icon again, whether there was one or not."""
+_AGAIN_S: Final = 60.0
+"""So soon we ask again if the page was gone before its icon came."""
 _RESTS_WITHIN_MS: Final = 10_000
 _LOADS_WITHIN_S: Final = 6.0
 _HEARD_OF_S: Final = 10.0
 """For this long something may be told of the request, the last of it after its end."""
 _MOST_CHARACTERS: Final = 16_000
+_SERVED: Final = ("http://", "https://")
 _ICON: Final = results.bounded(script("site_icon"))
 
 
@@ -46,25 +49,32 @@ class SiteIcons:
         with contextlib.suppress(PlaywrightError):  # it always loads something
             # Whoever waits for the page to load must not wait for this.
             await tab.page.wait_for_load_state("networkidle", timeout=_RESTS_WITHIN_MS)
-        with contextlib.suppress(PlaywrightError, TimeoutError):  # the page is gone, or its site gives none
+        icon = None
+        with contextlib.suppress(PlaywrightError, TimeoutError):
             async with asyncio.timeout(_LOADS_WITHIN_S):
-                url = results.read(str, await tab.evaluate(_ICON))
-                if _site(tab) != site or not self._may_load(url, site):
-                    return
-                tab.events.ours.add(url)
-                asyncio.get_running_loop().call_later(_HEARD_OF_S, tab.events.ours.discard, url)
-                icon = results.read(str, await tab.evaluate(_ICON, url))
-                if len(icon) <= _MOST_CHARACTERS:
-                    self._icons[site] = icon
+                icon = await self._loaded(tab, site)
+        if icon is None or _site(tab) != site:
+            asyncio.get_running_loop().call_later(_AGAIN_S, self._icons.pop, site, None)
+        else:
+            self._icons[site] = icon
+
+    async def _loaded(self, tab: Tab, site: str) -> str:
+        url = results.read(str, await tab.evaluate(_ICON))
+        if not self._may_load(url, site):
+            return ""
+        tab.events.ours.add(url)
+        asyncio.get_running_loop().call_later(_HEARD_OF_S, tab.events.ours.discard, url)
+        icon = results.read(str, await tab.evaluate(_ICON, url))
+        return icon if len(icon) <= _MOST_CHARACTERS else ""
 
     def _may_load(self, url: str, site: str) -> bool:
         """Say if an icon may be loaded: by the URL policy, and not by a public site from a private network."""
-        if url.startswith("data:image/"):
-            return True
+        if not url.startswith(_SERVED):
+            return url.startswith("data:image/")
         return self._policy.permits(url) and (url.startswith(f"{site}/") or not is_private(url))
 
 
 def _site(tab: Tab) -> str:
     """Return the origin of the document that a tab shows, as browsers write it; "" if it came from no server."""
     url = tab.page.url
-    return "/".join(url.split("/", 3)[:3]) if url.startswith(("http://", "https://")) else ""
+    return "/".join(url.split("/", 3)[:3]) if url.startswith(_SERVED) else ""
