@@ -13,7 +13,9 @@ import httpx
 import pytest
 
 from browser_service.rules import claims, leases
+from shared import catalogue
 from shared.calls import CallState
+from tests.support.bodies import smallest
 from tests.support.json import AnyJson
 from tests.support.listening import become, sent
 from tests.support.service import Agent, RunningService
@@ -249,8 +251,9 @@ async def test_an_expired_hold_keeps_nobody_out(
 async def test_nobody_else_reads_a_private_page_or_learns_its_url(agent: Agent, other: Agent, site: Site) -> None:
     await opened(agent, site)
     await agent.call("share_page", pageId="cart", access="private")
-    for action in ("snapshot", "content", "screenshot", "get_current_url", "get_page_title"):
-        reply = await other.reply(action, pageId="cart")
+    reads = ("snapshot", "content", "screenshot", "get_current_url", "get_page_title", "wait_for_selector")
+    for action in (*reads, "evaluate_script"):
+        reply = await other.reply(action, **smallest(catalogue.ACTIONS[action], pageId="cart"))
         assert reply.json()["error"]["code"] == "PAGE_OWNED", action
         assert "/cart" not in reply.text
         assert "Cart" not in reply.text

@@ -339,8 +339,12 @@ async def test_an_act_for_another_revision_or_url_is_refused_before_anything_hap
     await agent.call("fill", pageId="p", selector="#a", value="1", ifRevision=revision)
     stale = await agent.error("fill", pageId="p", selector="#a", value="2", ifRevision=revision)
     assert (stale["status"], stale["code"]) == (412, "STALE_REVISION")
+    assert stale["details"]["context"]["field"] == "ifRevision"
     elsewhere = await agent.error("fill", pageId="p", selector="#a", value="3", expectUrl="*/checkout")
-    assert elsewhere["code"] == "STALE_REVISION"
+    assert (elsewhere["code"], elsewhere["details"]["context"]) == (
+        "STALE_REVISION",
+        {"field": "expectUrl", "url": url},
+    )
     await agent.call("fill", pageId="p", selector="#a", value="1", expectUrl=f"{url}*")
     value = await agent.call("evaluate_script", pageId="p", expression="document.querySelector('#a').value")
     assert value["value"] == "1"
