@@ -202,7 +202,7 @@ function makeBar() {
       session.offer(pages.map((page) => page.session));
       who.offer(pages.map(owner));
       const names = present(model.agents);
-      write(here, names.length ? `· ${names.length} here` : "");
+      write(here, names.length ? `· ${names.length} ${names.length === 1 ? "agent" : "agents"} here` : "");
       here.title = names.join(", ");
       ways.hidden = model.viewer.readOnly || Boolean(model.viewer.request);
       write(name, model.viewer.readOnly ? "Looking on" : model.viewer.name);
