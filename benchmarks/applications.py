@@ -129,7 +129,7 @@ def _told_by_shop(work: Path) -> list[str]:
         work / "db.sqlite3",
         "SELECT old_path FROM wagtailredirects_redirect ORDER BY id",
         "SELECT object_str FROM wagtailcore_revision ORDER BY id",
-        "SELECT name FROM wagtailcore_collection ORDER BY id",
+        "SELECT name FROM auth_group ORDER BY id",
     )
 
 
@@ -171,9 +171,7 @@ APPS: Final[Mapping[str, App]] = {
                 "fill #id_title := ana\nclick button|More actions\nclick button|Publish",
                 "ana",
             ),
-            "add a collection": Taught(
-                "/admin/collections/add/", "fill textbox|Name* := ana\nclick button|Create", "ana"
-            ),
+            "add a group": Taught("/admin/groups/new/", "fill #id_name := ana\npress #id_name := Enter", "ana"),
         },
         "{bin}/python {work}/manage.py runserver --noreload 127.0.0.1:{port}",
         prepare=_shop,
@@ -188,7 +186,7 @@ APPS: Final[Mapping[str, App]] = {
             "order": Taught("/", f"{_ORDER}click button|Order\nclick button|Yes", "ana Sencha"),
             "send a gift": Taught(
                 "/gift",
-                "click button|Gift\nfill textbox|Card := ana\ncheck switch|Wrap it\nclick button|Send",
+                "click text=Gift\nfill textbox|Card := ana\ncheck switch|Wrap it\nclick button|Send",
                 "ana True",
             ),
         },
@@ -240,7 +238,7 @@ APPS: Final[Mapping[str, App]] = {
         {
             "rename a flow": Taught(
                 "/",
-                "double_click #red-ui-workspace-tabs .red-ui-tab\nfill textbox|Name := ana\nclick button|Done\n"
+                "double_click #red-ui-workspace-tabs .red-ui-tab\nfill #node-input-name := ana\nclick button|Done\n"
                 "click #red-ui-header-button-deploy",
                 "ana",
             )
