@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, StringConstraints,
 
 from shared.errors import ValidationFailed, field_details
 from shared.model import Json, first_fault
+from shared.next_calls import next_call
 
 VERSION: Final = 1
 MOST_STEPS: Final = 200
@@ -119,17 +120,25 @@ class Flow(_Part):
                 hint=f"It has: {has}.",
                 details=field_details(f"values.{min(unknown)}"),
             )
-        values: Json = {}
-        for name, parameter in self.parameters.items():
-            value = given.get(name, cast("JsonValue", parameter.default))
-            if value is None or (isinstance(value, str) and len(value) > _MOST_VALUE):
-                what = "is missing" if value is None else f"has more than {_MOST_VALUE:,} characters"
+        values: Json = {
+            name: given.get(name, cast("JsonValue", parameter.default)) for name, parameter in self.parameters.items()
+        }
+        if missing := [name for name, value in values.items() if value is None]:
+            needed = "; ".join(
+                f"values.{name} is missing: {self.parameters[name].description or f'flow {self.name} needs it'}"
+                for name in missing
+            )
+            call = next_call("run_flow", name=self.name, values=dict.fromkeys(missing, "..."))
+            raise ValidationFailed(
+                f"{needed}.",
+                hint=f"Give {'it' if len(missing) == 1 else 'them'} as well: {call}.",
+                details=field_details(f"values.{missing[0]}"),
+            )
+        for name, value in values.items():
+            if isinstance(value, str) and len(value) > _MOST_VALUE:
                 raise ValidationFailed(
-                    f"values.{name} {what}: {parameter.description or 'flow ' + self.name + ' needs it'}.",
-                    hint=f"Give it: {{{json.dumps(name)}: ...}}.",
-                    details=field_details(f"values.{name}"),
+                    f"values.{name} has more than {_MOST_VALUE:,} characters.", details=field_details(f"values.{name}")
                 )
-            values[name] = value
         return values
 
 

@@ -10,6 +10,7 @@ from typing import Final
 
 from shared import catalogue
 from shared.actions.base import PageAction
+from shared.actions.flows import RunFlow
 from shared.actions.help import CallTool
 from shared.actions.traits import Unaddressed
 from shared.next_calls import end_of_arguments, given_in
@@ -73,8 +74,13 @@ def _command(name: str, arguments: str) -> str | None:
     given = given_in(arguments)
     if given is None:
         return None
+    words, values = ["run", name], given.get("values", {})
+    if name == RunFlow.name() and isinstance(values, dict) and all(isinstance(each, str) for each in values.values()):
+        words = ["flow", "run", shlex.quote(str(given.pop("name", "...")))]
+        given = {"value": [f"{key}={value}" for key, value in values.items()], **given} if values else given
+        given.pop("values", None)
     options = [option for argument, value in given.items() for option in _option(argument, value)]
-    return " ".join([APP_NAME, "run", name, *options])
+    return " ".join([APP_NAME, *words, *options])
 
 
 def _option(argument: str, value: object) -> list[str]:

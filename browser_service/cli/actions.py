@@ -172,7 +172,7 @@ def _row(title: str, page: Json) -> tuple[str, ...]:
 
 def _print_reply(reply: Json, client: Client, *, as_json: bool, out: Path | None) -> None:
     """Print text or JSON to stdout, and everything else to stderr. Exits with code 1 for an error."""
-    succeeded, rendered = reply["success"] is True, TerminalReply.model_validate(reply.pop("rendered"))
+    succeeded, rendered = reply["success"] is True, TerminalReply.model_validate(reply.pop("rendered", {}))
     if as_json:
         output.say_json(reply)
     elif not succeeded:

@@ -15,7 +15,7 @@ import psutil
 
 from browser_service.cli import config
 from browser_service.cli.browser_check import Check, check_browser, sound, wrong
-from browser_service.cli.running import RESTART, places, running_settings, service_of
+from browser_service.cli.running import RESTART, places, rules_of, running_settings, service_of
 from browser_service.host.sessions.memory import exact_mb
 from browser_service.quarantine import files_set_aside
 from browser_service.settings import Settings
@@ -39,6 +39,7 @@ def examine(settings: Settings) -> list[Check]:
     return [
         check_versions(),
         *check_config(),
+        *check_rules(settings, running),
         check_data_dir(settings.data_dir),
         check_secret(settings.data_dir),
         check_journal(settings.data_dir, running),
@@ -79,6 +80,12 @@ def check_settings(settings: Settings) -> Check:
         return sound("settings", "those of the running service are as here")
     found = f"the running service has others than {places()}: {account.difference}"
     return sound("settings", found, RESTART)
+
+
+def check_rules(settings: Settings, running: instance.Instance | None) -> list[Check]:
+    """Check that the owner's rules for acts can be read, if there are any."""
+    rules = rules_of(settings, is_running=running is not None)
+    return [Check("rules", rules.ok, rules.found, rules.advice)] if rules else []
 
 
 def check_data_dir(directory: Path) -> Check:

@@ -128,18 +128,21 @@ class TableRun:
     _left: list[int] = field(default_factory=list)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def run(self, pages: int) -> None:
-        """Run the rows. Raises ValidationFailed for a report of another table, or one that another process writes."""
+    def run(self, pages: int) -> int:
+        """Run the rows, and return how many. Raises ValidationFailed for a report of another table, or one that another
+        process writes."""
         lock = FileLock(self.report.path.with_name(f".{self.report.path.name}.lock"))
         try:
             with lock.acquire(timeout=0):
                 self.report.read()
                 self._check_table()
                 self._left = [row for row in range(len(self.rows), 0, -1) if not self._ended(row)]
+                count = len(self._left)
                 with ThreadPoolExecutor(pages) as pool:
                     for done in [pool.submit(self._work) for _ in range(pages)]:
                         done.result()
                 self.report.rewrite()
+                return count
         except Timeout:
             raise ValidationFailed(f"Another process is writing {self.report.path}.") from None
 

@@ -153,10 +153,13 @@ def run(
         return
     path = report or each.with_name(f"{each.stem}.{name}.csv")
     table = TableRun(name, rows, Report(path), partial(Client, service_dir), heal=heal, on_done=_tell)
-    table.run(pages)
+    ran = table.run(pages)
     counts = Counter(entry.status for entry in table.report.last.values())
+    if not ran:
+        output.say("No row was run: each has its outcome.", to_stderr=True)
     output.say(f"{path}: {', '.join(f'{count} {status}' for status, count in sorted(counts.items()))}")
     if counts.keys() - {"ok"}:
+        output.say("A row is run again once its line is deleted there.", to_stderr=True)
         raise typer.Exit(1)
 
 

@@ -11,7 +11,7 @@ import typer
 
 from browser_service.cli import flags, output, times
 from browser_service.cli.options import new_app
-from browser_service.cli.running import RESTART, places, running_settings, service_of
+from browser_service.cli.running import RESTART, places, rules_of, running_settings, service_of
 from browser_service.settings import Settings
 from client import config_file, instance
 from client.autostart import KeptDown
@@ -97,6 +97,8 @@ def status(*, data_dir: flags.DataDir = None, as_json: flags.AsJson = False) -> 
         found |= {"pid": running.pid, "url": running.url, "wall": running.url, "version": running.version}
         found |= {name: now.get(name) for name in ("pages", "parked", "browsers", "memoryMb", "memoryLimitMb")}
         found |= {"hosts": hosts} if (hosts := now.get("hosts")) else {}
+        if rules := rules_of(settings, is_running=True):
+            found["rules"] = f"{rules.found}. {rules.advice}".removesuffix(". ")
         if account := running_settings(settings):
             found["wall"] = account.changed.get("public_url") or running.url
             found |= {"settings": account.changed, "afterRestart": account.after_restart}
@@ -197,6 +199,8 @@ def _say_status(status: dict[str, object]) -> None:
         states = ", ".join(f"{count} {state}" for state, count in Counter(hosts.values()).items())
         output.say(f"  hosts    {states}; each by name: browse-together hosts")
     output.say(f"  data     {status['dataDir']}")
+    if rules := status.get("rules"):
+        output.say(f"  rules    {rules}")
     if attached := status.get("attached"):
         output.say(f"  yours    {attached}")
     changed = status.get("settings")

@@ -77,8 +77,12 @@ def check_login(
             page_id, why = _wants_login(client, url)
             if why and ask and page_id:
                 asked = {"action": "request_human", "pageId": page_id, "kind": "login", "message": f"Sign in: {url}"}
-                if client.call(cast("Json", asked))["success"] is True:
+                reply = client.call(cast("Json", asked))
+                answer = cast("Json", reply.get("result") or {})  # the service's reply
+                if answer.get("state") == "done":
                     why = _wants_login(client, url, page_id)[1]
+                elif reply["success"] is True:
+                    why += f"; request {answer['requestId']} to you is {answer['state']}"
             output.say(f"{site}: {f'needs a login: {why}' if why else 'signed in'}")
             wanting += bool(why)
             if page_id and not why:

@@ -152,6 +152,8 @@ def print_errors() -> Iterator[None]:
     except config_file.WrongFile as error:
         say(str(error), to_stderr=True)
         raise SystemExit(2) from None
+    except BrokenPipeError:  # whoever reads, such as `head`, has enough: click ends quietly
+        raise
     except OSError as error:
         print_error(ServiceUnavailable(str(error)).body())
     else:

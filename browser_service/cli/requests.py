@@ -40,6 +40,7 @@ def show(context: typer.Context, *, data_dir: flags.DataDir = None, as_json: fla
         for request in waiting:
             _say(request)
         output.say("Answer with `requests done`, `refuse` or `tab` and its ID, or behind its link.")
+        output.say("A decision or a code: `requests done ID --answer TEXT`.")
 
 
 @requests.command()

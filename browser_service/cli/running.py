@@ -49,6 +49,30 @@ class Running(NamedTuple):
 RESTART: Final = "A restart takes them: browse-together down, then browse-together up --detach."
 
 
+class Rules(NamedTuple):
+    """The owner's rules for acts: how many and where, or what is wrong."""
+
+    found: str
+    advice: str = ""
+    ok: bool = True
+
+
+def rules_of(settings: Settings, *, is_running: bool) -> Rules | None:
+    """Read the rules for acts, and tell whether they changed since the service began; None without a file."""
+    from browser_service.security.act_rules import WrongRules, read_rules  # noqa: PLC0415 - it knows every action
+
+    file = settings.rules_file
+    if not file.exists():
+        return None
+    try:
+        found = f"{len(read_rules(file).rules)} in {file}"
+    except WrongRules as error:
+        return Rules(str(error), "Correct it: no service starts with this file.", ok=False)
+    if is_running and file.stat().st_mtime > (settings.data_dir / wire.INSTANCE_FILE).stat().st_mtime:
+        return Rules(f"{found}, which changed since the service began", RESTART)
+    return Rules(found)
+
+
 def running_settings(here: Settings) -> Running | None:
     """Return the settings of the running service; None if it does not report them."""
     from browser_service.cli.client import Client  # noqa: PLC0415 - `up` needs none, and it takes long to import

@@ -82,7 +82,8 @@ class HumanInbox:
             )
         if page is None or page.person is None:
             raise RequestNotFound(
-                f"There is no open request {request_id!r}; it may be answered already.", hint=f"See GET {REQUESTS}."
+                f"There is no open request {request_id!r}; it may be answered already.",
+                hint=f"`{APP_NAME} requests` or GET {REQUESTS} lists the open ones.",
             )
         if page.person.kind == "tab" and resolution.state == "done":
             raise ValidationFailed(
@@ -97,7 +98,7 @@ class HumanInbox:
         ):
             raise ValidationFailed(
                 f"A decision needs an answer{', one of: ' + ', '.join(choices) if choices else ''}.",
-                hint='Send {"answer": "..."}.',
+                hint=f'Send {{"answer": "..."}}, or: {APP_NAME} requests done ID --answer "{[*choices, "..."][0]}".',
                 details=field_details("answer", choices=[*choices]),
             )
         text = resolution.answer if resolution.state == "done" else resolution.reason

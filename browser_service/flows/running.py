@@ -419,7 +419,8 @@ def _left(run: Run) -> str:
         return "All steps are done."
     if done != [*range(1, len(done) + 1)]:
         return f"Done are steps {', '.join(map(str, done))}; the others are not."
-    return f"Steps 1 to {len(done)} are done, the others are not." if done else "No step is done."
+    first = "Step 1 is" if len(done) == 1 else f"Steps 1 to {len(done)} are"
+    return f"{first} done, the others are not." if done else "No step is done."
 
 
 def _shown(found: Json) -> str:

@@ -162,26 +162,30 @@ def read_rules(path: Path) -> ActRules:
     except tomllib.TOMLDecodeError as error:
         raise WrongRules(f"The rules for acts in {path} are no TOML: {error}.") from error
     except (OSError, ValueError) as error:
-        raise WrongRules(f"The rules for acts in {path}: {_first_line(error)}") from error
+        raise WrongRules(f"The rules for acts in {path}: {error}") from error
 
 
 def _rules(document: Mapping[str, object]) -> list[ActRule]:
     tables = document.get("rule", [])
     if {*document} - {"rule"} or not isinstance(tables, list) or len(tables) > MOST_RULES:
         raise ValueError(f"it has at most {MOST_RULES} rules, each of which begins with [[rule]], and nothing else.")
-    rules = [ActRule.model_validate(table) for table in tables]
+    rules = [_rule(number, table) for number, table in enumerate(tables, 1)]
     names = [rule.name for rule in rules]
     if twice := next((name for name in names if names.count(name) > 1), None):
         raise ValueError(f"two rules have the name {twice!r}.")
     return rules
 
 
-def _first_line(error: Exception) -> str:
-    """Word the first mistake: which key, and why."""
-    if not isinstance(error, ValidationError):
-        return str(error)
-    key, why = first_fault(error)
-    return f"{key or 'a rule'}: {why}."
+def _rule(number: int, table: object) -> ActRule:
+    """Read a rule. Raises ValueError that says which rule it is, which key is wrong, and why."""
+    try:
+        return ActRule.model_validate(table)
+    except ValidationError as error:
+        name = table.get("name") if isinstance(table, dict) else None
+        key, why = first_fault(error)
+        is_known = key.partition(".")[0] in ActRule.model_fields
+        keys = "" if is_known else f" A rule has {', '.join(ActRule.model_fields)}."
+        raise ValueError(f"rule {number}{f' ({name!r})' if name else ''}, {key or 'whole'}: {why}.{keys}") from None
 
 
 def _plain(text: str) -> str:

@@ -1,7 +1,9 @@
 """Removes everything of the product from this machine: lists it, asks, and deletes it."""
 
+import errno
 import os
 import shutil
+import socket
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
@@ -133,11 +135,19 @@ def _others(machine: Machine) -> list[Path]:
 
 
 def _sockets(machine: Machine) -> list[Path]:
-    """Return the folder of the account's gateway sockets, if it exists."""
+    """Return the folder of the account's gateway sockets, unless a gateway, perhaps of another service, listens there:
+    a gateway removes its own socket."""
     if os.name != "posix":
         return []
     folder = Path(socket_folder(machine.environment))
-    return [folder] if folder.is_dir() and folder.stat().st_uid == os.getuid() else []
+    is_ours = folder.is_dir() and folder.stat().st_uid == os.getuid()
+    return [folder] if is_ours and not any(map(_is_listening, folder.glob("*.sock"))) else []
+
+
+def _is_listening(path: Path) -> bool:
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.settimeout(1)
+        return connection.connect_ex(str(path)) != errno.ECONNREFUSED
 
 
 def _data(directory: Path) -> tuple[list[Path], list[Path]]:
@@ -180,8 +190,10 @@ def _remove_files(settings: Settings, paths: list[Path]) -> None:
 
 
 def _program_removal() -> str:
-    """Return the command that removes the program, depending on how it was installed."""
+    """Return how the program is removed, depending on how it was installed."""
     parts = Path(sys.prefix).parts
     installers = {"uv": f"uv tool uninstall {APP_NAME}", "pipx": f"pipx uninstall {APP_NAME}"}
-    by_pip = typed(sys.executable, "-m", "pip", "uninstall", APP_NAME)
-    return next((command for folder, command in installers.items() if folder in parts), by_pip)
+    clone = Path(__file__).parents[3]
+    is_clone = (clone / "pyproject.toml").is_file()
+    other = f"delete {clone}" if is_clone else typed(sys.executable, "-m", "pip", "uninstall", APP_NAME)
+    return next((command for folder, command in installers.items() if folder in parts), other)

@@ -55,6 +55,8 @@ def test_a_token_that_is_given_limits_the_command_line_too(running: Terminal, pa
     token = running.succeed("token", "create", "--name", "reads", "--read-only").out.split()[-1]
     refused = running.run("run", "reload_page", "--page", page, BROWSE_TOKEN=token)
     assert (refused.code, "--read-only" in refused.err) == (1, True)
+    unknown = running.run("run", "snapshot", "--page", page, BROWSE_TOKEN=token[:-9])
+    assert (unknown.code, unknown.out, unknown.err.startswith("UNAUTHORIZED: ")) == (1, "", True)
 
 
 def test_this_account_is_one_lasting_client_unless_the_environment_says_another(running: Terminal, page: str) -> None:

@@ -8,11 +8,12 @@ import pytest
 
 from browser_service.cli import doctor
 from browser_service.cli.doctor import check_config
+from browser_service.cli.running import RESTART, rules_of
 from browser_service.settings import Settings
 from browser_service.store import journal_file
 from shared.data_files import JOURNAL_FILE
 from shared.secret import ensure_secret
-from shared.wire import SECRET_FILE
+from shared.wire import INSTANCE_FILE, SECRET_FILE
 from tests.support.json import AnyJson
 from tests.support.site import Site
 from tests.support.terminal import Terminal
@@ -87,6 +88,21 @@ def test_a_file_of_settings_is_named_and_its_secrets_are_not_for_others(
     file.chmod(0o600)
     (check,) = check_config()
     assert (check.ok, check.found) == (True, f"{file} sets max_pages, token")
+
+
+def test_rules_for_acts_are_counted_and_told_if_they_are_wrong_or_later_than_the_service(tmp_path: Path) -> None:
+    settings, instance = Settings(data_dir=tmp_path), tmp_path / INSTANCE_FILE
+    assert doctor.check_rules(settings, None) == []
+    file = settings.rules_file
+    file.write_text('[[rule]]\nname = "a"\n', encoding="utf-8")
+    os.utime(file, (1, 1))
+    instance.touch()
+    assert rules_of(settings, is_running=True) == (f"1 in {file}", "", True)
+    os.utime(instance, (0, 0))
+    assert rules_of(settings, is_running=True) == (f"1 in {file}, which changed since the service began", RESTART, True)
+    file.write_text("[[rule]]\n", encoding="utf-8")
+    (check,) = doctor.check_rules(settings, None)
+    assert (check.ok, check.name, "rule 1, name: Field required" in check.found) == (False, "rules", True)
 
 
 def test_a_secret_that_makes_no_token_is_told_with_the_way_to_a_new_one(tmp_path: Path) -> None:

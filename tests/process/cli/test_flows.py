@@ -88,4 +88,5 @@ def test_each_row_is_done_once_though_the_service_is_killed(terminal: Terminal, 
     assert ordered(shop) == ["p0", "p1", "p2", "p3"]
     again = terminal.run("flow", "run", "order", "--each", str(table))
     assert (again.code, ordered(shop)) == (1, ["p0", "p1", "p2", "p3"])
+    assert again.err.startswith("No row was run: each has its outcome.")
     assert "left out: what was read before" in terminal.succeed("flow", "save", "later", "--page", "cli").out

@@ -4,6 +4,7 @@ import io
 import json
 import os
 import re
+import socket
 import sys
 import threading
 import zipfile
@@ -110,6 +111,10 @@ def test_everything_is_listed_asked_for_and_taken_away(terminal: Terminal, monke
     sockets = home.path / f"browse-together-{os.getuid()}"
     sockets.mkdir()
     (sockets / "one.log").touch()
+    with socket.socket(socket.AF_UNIX) as gateway:
+        gateway.bind(str(sockets / "one.sock"))
+        gateway.listen()
+        assert str(sockets) not in home.succeed("uninstall", "--data", "--print"), "a gateway listens there"
     asked = home.run("uninstall", "--data")
     assert (asked.exit_code, "--yes" in asked.stderr) == (1, True)
     assert terminal.service, "it still runs"

@@ -70,11 +70,14 @@ def test_a_file_is_read_and_none_has_no_rules(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("[[rule]]\n", "name: Field required"),
-        ('[[rule]]\nname = "a"\nactions = ["clik"]\n', "actions.0: there is no tool 'clik'"),
-        ('[[rule]]\nname = "a"\norigins = ["https://my shop"]\n', "origins.0: "),
-        ('[[rule]]\nname = "a"\ndecision = "ask"\n', "decision: Input should be 'confirm', 'refuse' or 'allow'"),
-        ('[[rule]]\nname = "a"\nwords = ["Pay"]\n', "words: Extra inputs are not permitted"),
+        ("[[rule]]\n", "rule 1, name: Field required"),
+        ('[[rule]]\nname = "a"\nactions = ["clik"]\n', "rule 1 ('a'), actions.0: there is no tool 'clik'"),
+        ('[[rule]]\nname = "a"\norigins = ["https://my shop"]\n', "rule 1 ('a'), origins.0: "),
+        ('[[rule]]\nname = "a"\ndecision = "ask"\n', "rule 1 ('a'), decision: Input should be 'confirm', 'refuse'"),
+        (
+            '[[rule]]\nname = "a"\nwords = ["Pay"]\n',
+            "words: Extra inputs are not permitted. A rule has name, decision, ",
+        ),
         ('[[rule]]\nname = "a"\n[[rule]]\nname = "a"\n', "two rules have the name 'a'"),
         ('[rules]\nname = "a"\n', "begins with [[rule]]"),
         ("[[rule]\n", "are no TOML"),
