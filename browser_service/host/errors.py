@@ -226,9 +226,9 @@ def is_ended_by_error_page(error: Exception) -> bool:
     return f'{_INTERRUPTED} to "chrome-error:' in str(error)
 
 
-def translate(error: PlaywrightError, action: Action, *, url: str, shown: str = "") -> BrowseError:
+def translate(error: PlaywrightError, action: Action, *, url: str, shown: str | None = None) -> BrowseError:
     """Translate Playwright's error into ours, with details: selector, url, and Playwright's words. `shown` is what
-    Playwright would have logged last about the element."""
+    Playwright would have logged last about the element, if the element is there."""
     if isinstance(error, BadResult):
         return ScriptExecutionFailed(str(error), hint=error.hint, details={"url": url})
     if _DISK_FULL.match(str(error)) and not _runs_script(action):
@@ -240,7 +240,7 @@ def translate(error: PlaywrightError, action: Action, *, url: str, shown: str = 
     return _translate(error, action, url=url, shown=shown)
 
 
-def _translate(error: PlaywrightError, action: Action, *, url: str, shown: str) -> BrowseError:
+def _translate(error: PlaywrightError, action: Action, *, url: str, shown: str | None) -> BrowseError:
     message = str(error)
     if len(message) > 2 * _MOST_END:
         message = f"{cut(message, _MOST_END)}…\n{last(message, _MOST_END)}"
@@ -363,10 +363,10 @@ def _waited(message: str) -> int:
     return int(found[1]) if found else 0
 
 
-def _timeout(action: Action, selector: str | None, details: Json, message: str, obstacles: str) -> BrowseError:
+def _timeout(action: Action, selector: str | None, details: Json, message: str, obstacles: str | None) -> BrowseError:
     allowed = _waited(message) or action.allowed_ms()
     if not any(words in message for words in _BLOCKERS):
-        message += f"\n{obstacles}"
+        message += f"\n{obstacles or ''}"
     last = max(_BLOCKERS, key=message.rfind)
     if selector and last in message:
         blocker, hint = _BLOCKERS[last]
@@ -385,7 +385,7 @@ def _timeout(action: Action, selector: str | None, details: Json, message: str, 
             details={**details, "context": {"timeout": allowed}},
         )
     last_said = message.strip().splitlines()[-1].strip(" -") if selector else ""
-    if action.effect is Effect.ACTS and last_said.startswith("waiting for locator"):
+    if obstacles is not None and action.effect is Effect.ACTS and last_said.startswith("waiting for locator"):
         return ElementNotInteractable(
             f"Element matching selector '{selector}' was there only when {allowed} ms were over.",
             hint="Repeat it, now that it is there.",

@@ -86,7 +86,7 @@ def _names(error: PlaywrightError, selector: str) -> bool:
 async def _by_state(error: PlaywrightError, page: Page, action: Action, locator: Locator) -> BrowseError:
     """Explain by the element's state, because Playwright's log may have ended too early to tell."""
     states = await evaluate_all(list[ElementState], locator, _OBSTACLES, _can_be_tried(action))
-    translated = errors.translate(error, action, url=page.url, shown=states[0]["words"] if states else "")
+    translated = errors.translate(error, action, url=page.url, shown=states[0]["words"] if states else None)
     if errors.NO_CHOOSER in str(error):
         translated.advice = await _ways_to_give_files(page, action)
     if not states or not isinstance(translated, ElementNotInteractable):
