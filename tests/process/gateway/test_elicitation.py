@@ -140,13 +140,13 @@ async def test_who_answers_with_nothing_is_told_why_once_more_and_at_most_three_
     service: ServiceProcess, site: Site, mode: str
 ) -> None:
     person = Person(answer="blue", nothing=1)
-    async with chat(service, person, mode) as client:
+    async with chat_beside(service, person, mode) as client:
         said = await asks(client, site, **DECISION)
     assert said.startswith('The person at "Claude" decided. It says: blue')
     first, second = (person.shown.get_nowait().message for _ in range(2))
     assert second == f"A decision needs an answer, one of: red, blue.\n{first}"
     person = Person(nothing=99)
-    async with chat(service, person, mode) as client:
+    async with chat_beside(service, person, mode) as client:
         said = await asks(client, site, **DECISION, timeout=2_000)
         assert said.startswith("No person has answered yet")
         await answered(service, answer="red")

@@ -179,7 +179,9 @@ async def test_a_host_that_is_cut_off_ends_its_browsers_before_its_sessions_go_o
 
 LATE = "import time\nnow = time.time\ntime.time = lambda: now() + 40"
 OTHER = "from shared import written\nwritten.fingerprint = lambda: 'other'"
-"""What a host's Python does at its start, so that its clock is off, or its actions are another version's."""
+IMPATIENT = "from browser_service import process\nprocess._ENDS_WITHIN_S = 2.0"
+"""What a host's Python does at its start, so that its clock is off, its actions are another version's, or it does not
+wait long for the end of another."""
 
 
 @pytest.mark.parametrize(
@@ -201,12 +203,15 @@ async def test_a_host_that_cannot_be_one_says_why_and_ends(
 
 
 @pytest.mark.long
-async def test_a_second_host_in_a_data_directory_says_so_and_ends_and_harms_nothing(hosts: Rack, site: Site) -> None:
+async def test_a_second_host_in_a_data_directory_says_so_and_ends_and_harms_nothing(
+    hosts: Rack, site: Site, tmp_path: Path
+) -> None:
+    (tmp_path / "sitecustomize.py").write_text(IMPATIENT, encoding="utf-8")
     acts = Acts(site)
     first = hosts.start_host("one")
     await hosts.ready(1)
     async with acting(hosts, acts, "mine") as agent:
-        second = hosts.start_host("one")
+        second = hosts.start_host("one", PYTHONPATH=f"{tmp_path}:{ROOT}")
         assert await second.ended() == 1
         assert f"(process {first.pid}, a host). A host needs a data directory of its own: give --data-dir." in first.log
         assert (await acts.act(agent, "mine"))["success"]

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from browser_service.host.sessions import processes as endings
+from browser_service.host.sessions import session
 from browser_service.security.seal import Seal
 from browser_service.store.journal import Journal
 from shared.data_files import KEY_FILE
@@ -209,7 +211,11 @@ async def window_of(service: RunningService, page_id: str) -> int:
 
 
 @pytest.mark.long
-async def test_a_service_that_stops_while_its_browser_is_frozen_still_stops(data_dir: Path, shop: Site) -> None:
+async def test_a_service_that_stops_while_its_browser_is_frozen_still_stops(
+    data_dir: Path, shop: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(endings, "_WRITES_WITHIN_S", 2)
+    monkeypatch.setattr(session, "_HANGS_AFTER_S", 2)
     async with running_service(settings_for(data_dir)) as service, service.agent() as agent:
         await agent.call("goto", pageId="shop", url=shop.url("/"))
         frozen = processes.browser(data_dir)

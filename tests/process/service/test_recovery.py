@@ -15,6 +15,7 @@ import psutil
 import pytest
 
 from browser_service.host.pages import recovery
+from browser_service.host.sessions import processes as endings
 from browser_service.host.sessions.executables import installed_browser
 from browser_service.host.sessions.processes import Orphans
 from tests.process.service.test_crashes import Disaster as Kill
@@ -192,6 +193,7 @@ async def test_a_hanging_browser_is_replaced_by_one_reload_and_all_pages_come_ba
     service: RunningService, agent: Agent, other: Agent, site: Site, *, frozen: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(recovery, "_HANGS_AFTER_S", 2)
+    monkeypatch.setattr(endings, "_WRITES_WITHIN_S", 2)
     url = site.page("/", "<h1>Here</h1>")
     await agent.call("goto", pageId="mine", url=url)
     await other.call("goto", pageId="theirs", url=url)
