@@ -212,6 +212,14 @@ async def test_a_ref_of_an_element_that_went_names_what_has_its_role_and_name_no
     assert await tab.sees("window.hit") == 1
 
 
+async def test_an_argument_that_only_the_browser_refuses_is_named_too(tab: Tab) -> None:
+    await tab.show("<button>b</button>")
+    thin = await tab.agent.error("screenshot", pageId="tab", clip={"x": 0, "y": 0, "width": 1, "height": 0.5})
+    no_url = await tab.agent.error("get_cookies", urls=["shop"])
+    for error, field in ((thin, "clip"), (no_url, "urls")):
+        assert (error["code"], error["details"]["context"]["field"]) == ("VALIDATION_ERROR", field)
+
+
 # --- addresses ---------------------------------------------------------------------------------------------------
 
 

@@ -12,9 +12,14 @@ from tests.support.service import Agent
 from tests.support.site import Site
 from tests.support.tab import Tab
 
-pytestmark = [pytest.mark.anyio, pytest.mark.one_window]
+pytestmark = pytest.mark.anyio
 
 Error = dict[str, AnyJson]
+
+
+@pytest.fixture
+def tab(agent: Agent, site: Site) -> Tab:
+    return Tab(agent, site)
 
 
 async def _refused(tab: Tab, code: str, status: int, action: str, **arguments: AnyJson) -> Error:
@@ -41,15 +46,6 @@ async def test_an_unknown_action_is_named_with_the_nearest_that_exist(tab: Tab) 
     assert error["details"]["context"]["availableActions"] == sorted(ACTIONS)
 
 
-async def test_an_argument_that_only_the_browser_refuses_is_named_too(tab: Tab) -> None:
-    await tab.show("<button>b</button>")
-    thin = await tab.agent.error("screenshot", pageId="tab", clip={"x": 0, "y": 0, "width": 1, "height": 0.5})
-    no_url = await tab.agent.error("get_cookies", urls=["shop"])
-    for error, field in ((thin, "clip"), (no_url, "urls")):
-        assert (error["code"], error["details"]["context"]["field"]) == ("VALIDATION_ERROR", field)
-
-
-@pytest.mark.own_window
 @pytest.mark.parametrize("opening", [b"[", b'{"a":'], ids=["lists", "objects"])
 async def test_a_body_that_is_nested_too_deep_to_read_is_refused_like_any_other_that_is_no_json(
     agent: Agent, opening: bytes
@@ -64,7 +60,6 @@ async def test_a_body_that_is_nested_too_deep_to_read_is_refused_like_any_other_
 # --- pages -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.own_window
 async def test_without_a_page_of_its_own_a_call_says_how_to_open_one(agent: Agent) -> None:
     error = await agent.error("click", selector="#a")
     assert (error["code"], error["status"]) == ("PAGE_REQUIRED", 400)
@@ -122,7 +117,6 @@ async def test_an_unknown_session_is_refused(tab: Tab) -> None:
     assert 'Did you mean "default"?' in error["hint"]
 
 
-@pytest.mark.own_window
 async def test_page_ids_that_disagree_in_path_and_body_are_refused(agent: Agent, site: Site) -> None:
     url = site.page("/a", "a")
     reply = await agent.http.post(f"{wire.BROWSER}/one", json={"action": "goto", "pageId": "two", "url": url})
