@@ -72,15 +72,17 @@ def _head(flow: Flow) -> str:
 
 
 def _function(flow: Flow, name: str) -> str:
+    """Write the steps. A window that is left may close by itself, so what its last step shows is not checked."""
     parameters = "".join(f", {_named(each)}: str" for each in flow.parameters)
     named, steps = {flow.steps[0].page: "page"}, list[str]()
-    for step, following in zip_longest(flow.steps, flow.steps[1:]):
+    for number, (step, following) in enumerate(zip_longest(flow.steps, flow.steps[1:]), 1):
         if step.page not in named:
             named[step.page] = f"page{len(named) + 1}"
             steps.append(f"{named[step.page]} = page.context.new_page()")
         if following and following.action == "handle_dialog":
             steps.append(f"{named[step.page]}.once('dialog', {_answer(following.arguments)})")
-        written = _step(step, named[step.page])
+        is_left = step.page != flow.steps[0].page and step.page not in {each.page for each in flow.steps[number:]}
+        written = _step(step.model_copy(update={"expect": None}) if is_left else step, named[step.page])
         if len(step.opens) == 1:
             written = [f"with {named[step.page]}.expect_popup() as opened:", *(f"    {line}" for line in written)]
             named[step.opens[0]] = f"page{len(named) + 1}"

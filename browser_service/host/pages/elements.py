@@ -26,7 +26,8 @@ from shared.next_calls import next_call
 R = TypeVar("R")
 _SAME: Final = 5
 _MOST_NAME: Final = 80
-_ITEMS: Final = frozenset({"row", "listitem", "article", "treeitem"})
+_VAGUE: Final = frozenset({"under", "in", "row", "listitem", "article", "treeitem"})
+"""Places that a name alone does not find again; the script finds an item by its words."""
 _INTO_FRAME: Final = " >> internal:control=enter-frame >> "
 
 
@@ -196,8 +197,8 @@ def lasting_selectors(view: ClientView | None, given: str, frame: str | None, fo
 
 
 def _as_shown(view: ClientView, ref: str) -> list[str]:
-    """Return the selector of the role and name that the client was shown; within the element's row or section, if
-    others have them too. A ref in a frame has none."""
+    """Return the selector of the role and name that the client was shown; within the element's section, if others
+    have them too. A ref in a frame has none."""
     index = None if tree.prefix_of(ref) in view.frames else tree.index_of(view.tree, ref)
     if index is None:
         return []
@@ -208,7 +209,4 @@ def _as_shown(view: ClientView, ref: str) -> list[str]:
     if sum(each.name == node.name and each.role == node.role for each in view.tree) == 1:
         return [own]
     role, _, name = places.place(view.tree, index).partition(" ")
-    if not name or role in {"under", "in"}:
-        return []
-    around = f"role={role} >> internal:has-text={name}s" if role in _ITEMS else f"role={role}[name={name}]"
-    return [f"{around} >> {own}"]
+    return [f"role={role}[name={name}] >> {own}"] if name and role not in _VAGUE else []

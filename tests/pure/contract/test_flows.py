@@ -73,7 +73,13 @@ def test_the_schema_knows_every_flow() -> None:
 def test_windows_dialogs_and_secrets_are_exported() -> None:
     steps = [
         {"action": "click", "selector": ["#in"], "opens": ["page2"]},
-        {"action": "fill", "page": "page2", "selector": ["#pw"], "value": {"secret": "shop-pw"}},
+        {
+            "action": "fill",
+            "page": "page2",
+            "selector": ["#pw"],
+            "value": {"secret": "shop-pw"},
+            "expect": {"shows": ["x"]},
+        },
         {"action": "click", "selector": ["#close"], "clickCount": 2, "button": "right"},
         {"action": "handle_dialog", "accept": True},
     ]
