@@ -236,10 +236,11 @@ APPS: Final[Mapping[str, App]] = {
     ),
     "node-red": App(
         {
-            "rename a flow": Taught(
+            "import a flow": Taught(
                 "/",
-                "double_click #red-ui-workspace-tabs .red-ui-tab\nfill #node-input-name := ana\nclick button|Done\n"
-                "click #red-ui-header-button-deploy",
+                "click #red-ui-header-button-sidemenu\nclick #menu-item-import\n"
+                'type #red-ui-clipboard-dialog-import-text := [{"id": "ana", "type": "tab", "label": "ana"}]\n'
+                "click #red-ui-clipboard-dialog-ok\nclick #red-ui-header-button-deploy",
                 "ana",
             )
         },
