@@ -54,6 +54,8 @@ class ChatClient:
     """True if `command` is a list of all words."""
     further: Entry = field(default_factory=dict)
     """What else an entry needs."""
+    env_key: str = "env"
+    """Where an entry has the variables of its server."""
     elsewhere: str = ""
     """A group in the section that has the servers instead, in files of another version."""
     skills: Callable[[Machine], Path] | None = None
@@ -203,6 +205,7 @@ CLIENTS: Final[dict[ClientName, ChatClient]] = {
         next_step="Start a new chat: opencode. `opencode mcp list` shows the server.",
         kind="local",
         in_one=True,
+        env_key="environment",
         elsewhere="servers",
         skills=lambda machine: machine.folder("XDG_CONFIG_HOME", ".config") / "opencode" / "skills",
     ),
@@ -243,27 +246,29 @@ CLIENTS: Final[dict[ClientName, ChatClient]] = {
 
 
 class Pasted(NamedTuple):
-    """Where the lines go, and how they are made from the server's name and command."""
+    """Where the lines go, and how they are made from the server's name, command and variables."""
 
     where: str
-    lines: Callable[[str, Gateway], str]
+    lines: Callable[[str, Gateway, Mapping[str, str]], str]
 
 
-def _goose(name: str, gateway: Gateway) -> str:
+def _goose(name: str, gateway: Gateway, variables: Mapping[str, str]) -> str:
     entry = {
         "name": name,
         "type": "stdio",
         "enabled": True,
         "cmd": gateway[0],
         "args": list(gateway[1:]),
+        "envs": {**variables},
         "timeout": 300,
     }
     lines = [f"    {key}: {json.dumps(value)}" for key, value in entry.items()]  # YAML takes values as JSON has them
     return "\n".join(["extensions:", f"  {name}:", *lines])
 
 
-def _usual(name: str, gateway: Gateway) -> str:
-    return json.dumps({"mcpServers": {name: {"command": gateway[0], "args": list(gateway[1:])}}}, indent=2)
+def _usual(name: str, gateway: Gateway, variables: Mapping[str, str]) -> str:
+    entry = {"command": gateway[0], "args": list(gateway[1:]), **({"env": {**variables}} if variables else {})}
+    return json.dumps({"mcpServers": {name: entry}}, indent=2)
 
 
 PASTED: Final[Mapping[str, Pasted]] = MappingProxyType(

@@ -22,7 +22,7 @@ from shared.installation import GATEWAY, command, program, typed
 from shared.wire import APP_NAME
 
 _NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
-_COLUMNS: Final = {"client": False, "": False, "on this machine": False, APP_NAME: False, "configuration": True}
+_COLUMNS: Final = {"client": False, "": False, "program or files here": False, APP_NAME: False, "configuration": True}
 _PASSING: Final = ("archive-v0", "environments-v2", ".cache")
 """Folders of `uvx` and `pipx run`, which may delete their contents at any time."""
 _YES_OR_NO: Final[Mapping[object, str]] = MappingProxyType({True: "yes", False: "no"})
@@ -62,8 +62,8 @@ def install(
 ) -> None:
     """Set this browser up in a chat client, by the client's own command or in its configuration.
 
-    What else is configured there stays, and a copy of the file lies beside it. Without CLIENT: which clients are on
-    this machine, and which have it. With one that is not known: the lines to paste.
+    What else is configured there stays, and a copy of the file lies beside it. Without CLIENT: whose
+    program or files are here, and which clients have it. With one that is not known: the lines to paste.
     """
     machine = Machine.here()
     if client is None:
@@ -73,11 +73,11 @@ def install(
         raise ValidationFailed(
             f"{client} has no folder of skills that is known here.", hint=f"Copy this file there: {skills.SOURCE}"
         )
-    chat_client = _known(client, name)
+    chat_client = _known(client, machine, name)
     if skill:
         _add_skill(chat_client, machine, only_print=only_print)
         return
-    change = Change(machine, chat_client, name, program(GATEWAY))
+    change = Change(machine, chat_client, name, program(GATEWAY), machine.service_variables)
     if change.is_made(files.read(change.path)):
         output.say(f"{chat_client.title} has {name} already, and nothing changes ({change.path}).")
         return
@@ -114,7 +114,7 @@ def uninstall(
     if client is None:
         removal.take_everything_away(machine, flags.settings(data_dir), only_print=only_print, asks=not yes)
         return
-    chat_client = _known(client)
+    chat_client = _known(client, machine)
     if skill:
         _remove_skill(chat_client, machine, only_print=only_print)
         return
@@ -125,7 +125,7 @@ def uninstall(
         output.say(f"{change.client.title} has no server {name} any more. {change.client.next_step}")
 
 
-def _known(client: str, name: str = "") -> ChatClient:
+def _known(client: str, machine: Machine, name: str = "") -> ChatClient:
     """Return a client. For another one this says what to paste, or to take out if there is no name, and exits."""
     if found := {**CLIENTS}.get(cast("ClientName", client)):
         return found
@@ -134,7 +134,7 @@ def _known(client: str, name: str = "") -> ChatClient:
         output.say(f"{client} is none of the clients that are known here ({_NAMES}).", to_stderr=True)
     if name:
         output.say(f"Nothing was changed. Paste this into {where}:", to_stderr=True)
-        output.say(lines(name, program(GATEWAY)))
+        output.say(lines(name, program(GATEWAY), machine.service_variables))
     else:
         output.say(f"Nothing was changed. Take {APP_NAME} out of {where}.", to_stderr=True)
     raise typer.Exit(1)

@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple, Self
 
+from shared.wire import DEFAULT_PORT
+
 _ENDS_WITHIN_S: Final = 60
 _SHOWN_CHARACTERS: Final = 300
 
@@ -36,6 +38,13 @@ class Machine(NamedTuple):
         """Return the folder named by a variable, else one below the user's home."""
         given = self.environment.get(variable)
         return Path(given) if given else self.home.joinpath(*below_home)
+
+    @property
+    def service_variables(self) -> dict[str, str]:
+        """Return what in this environment says where the service is: a chat's program must find it there as well."""
+        data_dir, port = (self.environment.get(name) for name in ("BROWSE_DATA_DIR", "PORT"))
+        place = {"BROWSE_DATA_DIR": str(Path(data_dir).expanduser().absolute())} if data_dir else {}
+        return place | ({"PORT": port} if port and port != str(DEFAULT_PORT) else {})
 
     def program(self, name: str) -> str | None:
         """Return a program's absolute path; None if it is not on the PATH."""

@@ -2,9 +2,9 @@
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -35,10 +35,17 @@ class Change:
     client: ChatClient
     name: str
     gateway: Gateway = ()
+    variables: Mapping[str, str] = field(default_factory=dict)
+    """The gateway's."""
 
     @property
     def path(self) -> Path:
         return self.client.file(self.machine)
+
+    @property
+    def entry(self) -> Json:
+        variables: Json = {**self.variables}
+        return {**self.client.entry(self.gateway), **({self.client.env_key: variables} if variables else {})}
 
     @cached_property
     def earlier(self) -> str | None:
@@ -51,7 +58,7 @@ class Change:
         with self._explained():
             found = client.format.servers(text or "", client.section)
         if isinstance(inner := found.get(group), dict) and "command" not in inner:
-            entry = json.dumps({self.name: dict(client.entry(self.gateway))} if self.gateway else {}, indent=2)
+            entry = json.dumps({self.name: self.entry} if self.gateway else {}, indent=2)
             raise ValidationFailed(
                 f"{self.path} has its servers in {client.section!r}, {group!r}, and was left as it is.",
                 hint=f"Paste this there:\n{entry}" if self.gateway else f"Take {self.name} out there.",
@@ -61,7 +68,13 @@ class Change:
     def is_made(self, text: str | None) -> bool:
         """Return whether the text already has the change, however it is written. Raises ValidationFailed."""
         own = self.servers(text).get(self.name)
-        return self.client.starts(own, self.gateway) if self.gateway else own is None
+        if not self.gateway or not isinstance(own, dict):
+            return not self.gateway and own is None
+        return self.client.starts(own, self.gateway) and self.variables.items() <= self._variables_in(own).items()
+
+    def _variables_in(self, entry: Json) -> Json:
+        given = entry.get(self.client.env_key)
+        return given if isinstance(given, dict) else {}
 
     def command(self) -> Sequence[str]:
         """Return the client's own command for the change; empty if it cannot be used here."""
@@ -70,7 +83,7 @@ class Change:
         words = client.removing and client.removing(self.name)
         if self.gateway:
             # Some clients would take the server's arguments for their own, and the Windows shell breaks JSON.
-            fits = len(self.gateway) == 1 and self.machine.platform != "win32"
+            fits = len(self.gateway) == 1 and not self.variables and self.machine.platform != "win32"
             is_new = self.name not in self.servers(files.read(self.path))  # else its other settings would be lost
             words = client.adding(self.name, self.gateway) if client.adding and fits and is_new else None
         return [program, *words] if program and words else ()
@@ -81,7 +94,10 @@ class Change:
             return text
         own, entry = self.servers(text).get(self.name), None
         if self.gateway:  # keeps an entry's other settings
-            entry = {**(own if isinstance(own, dict) else {}), **self.client.entry(self.gateway)}
+            own = own if isinstance(own, dict) else {}
+            entry = {**own, **self.entry}
+            if self.variables:
+                entry[self.client.env_key] = {**self._variables_in(own), **self.variables}
         with self._explained():
             edited = self.client.format.edited(text or "", self.client.section, self.name, entry)
         whole, earlier = isinstance(self.client.format, JsonText), self.earlier  # other formats keep what people write
@@ -125,7 +141,7 @@ class Change:
         except NotEditable:
             hint = f"Take {self.name} out of {client.section!r} there."
             if self.gateway:
-                pasted = client.format.edited("", client.section, self.name, client.entry(self.gateway))
+                pasted = client.format.edited("", client.section, self.name, self.entry)
                 hint = f"Paste this there:\n{pasted}"
             raise ValidationFailed(
                 f"{path} cannot be edited without losing something of it, and was left as it is.", hint=hint

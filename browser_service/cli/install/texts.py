@@ -169,4 +169,12 @@ def _blank(found: re.Match[str]) -> str:
 def _table(text: str, section: str, name: str, entry: Entry) -> str:
     """Return an entry in the form for the end of a text."""
     gap = "" if not text.strip() else "\n" if text.endswith("\n") else "\n\n"
-    return f"{gap}[{section}.{name}]\n{tomlkit.dumps(entry)}"
+    return f"{gap}[{section}.{name}]\n{tomlkit.dumps({key: _inline(value) for key, value in entry.items()})}"
+
+
+def _inline(value: JsonValue) -> object:
+    if not isinstance(value, dict):
+        return value
+    table = tomlkit.inline_table()
+    table.update(value)
+    return table

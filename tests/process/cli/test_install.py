@@ -57,12 +57,12 @@ def test_a_client_with_a_command_of_its_own_is_changed_by_that(home: Home) -> No
     add_program(home, "claude", EDITOR)
     file = home.path / ".claude.json"
     file.write_text('{"numStartups": 7}', encoding="utf-8")
-    said = home.succeed("install", "claude-code")
+    said = home.succeed("install", "claude-code", BROWSE_DATA_DIR="")
     gateway = program(GATEWAY)[0]
     assert f"$ claude mcp add --scope user browse-together -- {gateway}\n" in said
     assert json.loads(file.read_text(encoding="utf-8"))["mcpServers"]["browse-together"]["command"] == gateway
     assert (home.path / ".claude.json.browse-together.bak").read_text(encoding="utf-8") == '{"numStartups": 7}'
-    assert "nothing changes" in home.succeed("install", "claude-code")
+    assert "nothing changes" in home.succeed("install", "claude-code", BROWSE_DATA_DIR="")
     home.succeed("uninstall", "claude-code")
     assert json.loads(file.read_text(encoding="utf-8")) == {"numStartups": 7, "mcpServers": {}}
     lines = (home.path / "bin" / "said").read_text(encoding="utf-8").splitlines()
@@ -72,7 +72,7 @@ def test_a_client_with_a_command_of_its_own_is_changed_by_that(home: Home) -> No
 @pytest.mark.parametrize(("text", "why"), [(FAILING, "you are not signed in"), (SILENT, "has not changed this file")])
 def test_where_its_command_cannot_do_it_the_file_is_edited(home: Home, text: str, why: str) -> None:
     add_program(home, "codex", text)
-    done = home.run("install", "codex")
+    done = home.run("install", "codex", BROWSE_DATA_DIR="")
     assert (done.exit_code, why in done.stderr) == (0, True)
     assert "[mcp_servers.browse-together]" in (home.path / ".codex" / "config.toml").read_text(encoding="utf-8")
 

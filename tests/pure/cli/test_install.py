@@ -69,6 +69,7 @@ def test_a_client_without_a_configuration_gets_one_that_starts_this_installation
         else [server["command"], *cast("list[str]", server["args"])]
     )
     assert words == [*program(GATEWAY)]
+    assert server["environment" if key == "opencode" else "env"] == {"BROWSE_DATA_DIR": str(home.path / "data")}
     assert Path(words[0]).is_absolute()
     assert Path(words[0]).is_file()
     assert ("+++ " + str(path) in said, CLIENTS[key].next_step in said) == (True, True)
@@ -170,7 +171,10 @@ def test_an_entry_of_another_installation_is_brought_up_to_date_and_keeps_its_se
     for key in both:
         home.succeed("install", key)
         server = content(key, CLIENTS[key].file(home.machine))[CLIENTS[key].section][NAME]
-        assert (server["command"], server["env"]) == (program(GATEWAY)[0], {"PORT": "9000"})
+        variables = {"PORT": "9000", "BROWSE_DATA_DIR": str(home.path / "data")}
+        assert (server["command"], server["env"]) == (program(GATEWAY)[0], variables)
+        assert "nothing changes" in home.succeed("install", key)
+        assert "nothing changes" not in home.succeed("install", key, PORT="9001")
 
 
 def test_another_name_is_another_server(home: Home) -> None:
@@ -241,7 +245,8 @@ def test_a_client_that_is_not_edited_gets_the_lines_to_paste(home: Home) -> None
     goose = home.run("install", "goose")
     assert (goose.exit_code, "goose/config.yaml" in goose.stderr) == (1, True)
     assert yaml.safe_load(goose.stdout)["extensions"][NAME]["cmd"] == program(GATEWAY)[0]
-    other = home.run("install", "nimbus", "--name", "work")
+    assert yaml.safe_load(goose.stdout)["extensions"][NAME]["envs"] == {"BROWSE_DATA_DIR": str(home.path / "data")}
+    other = home.run("install", "nimbus", "--name", "work", BROWSE_DATA_DIR="", PORT="8888")
     assert (other.exit_code, "nimbus is none of the clients" in other.stderr) == (1, True)
     assert json.loads(other.stdout) == {"mcpServers": {"work": {"command": program(GATEWAY)[0], "args": []}}}
     assert "Take browse-together out" in home.run("uninstall", "nimbus").stderr
