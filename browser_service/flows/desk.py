@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from operator import attrgetter
@@ -10,7 +10,7 @@ from typing import Final, cast
 
 from browser_service.flows import saving
 from browser_service.flows.files import FlowFiles, written
-from browser_service.flows.running import Check, Perform, Run, Runner, StoppedRuns, check
+from browser_service.flows.running import Check, Perform, Run, Runner, StoppedRuns, check, replaced
 from browser_service.observability.activity import Activity
 from browser_service.observability.search import row_filter
 from browser_service.security.auth import Identity
@@ -18,7 +18,7 @@ from shared.actions.activity import GetActivity
 from shared.actions.flows import ListFlows, MendFlow, RunFlow, SaveFlow
 from shared.calls import ActivityRecord
 from shared.errors import Cancelled, FlowStopped, Forbidden, StateNotFound, ValidationFailed, field_details
-from shared.flows import MAIN, SELECTORS, VERSION, Flow, Step, parse, selectors_of
+from shared.flows import MAIN, VERSION, Flow, Step, parse, selectors_of
 from shared.model import Json
 from shared.next_calls import next_call
 from shared.timestamps import iso
@@ -128,33 +128,33 @@ class FlowDesk:
         if asked.dry_run:
             steps = "; ".join(f"{number} {_step(step)}" for number, step in enumerate(flow.steps, 1))
             return {"observed": f"flow {flow.name} could begin; nothing was done: {steps}"}
-        return await self._go(caller, run, ports)
+        return await self._go(caller, run, ports, {})
 
     async def mend(self, caller: Identity, asked: MendFlow, ports: Ports) -> Json:
         """Go on with a run that stopped, and keep the given element in the flow. Raises StateNotFound, FlowStopped."""
         run = self.stopped.take(caller.client_id, asked.flow)
         at, number = run.at, asked.step or run.at + 1
         try:
-            _check_mend(run.flow, number, asked.selector)
+            given = {_mended(run, number): asked.selector} if asked.selector else {}
         except ValidationFailed:
             self.stopped.put(caller.client_id, run)
             raise
         run.at = number - 1
         try:
-            result = await self._go(caller, run, ports, asked.selector)
+            result = await self._go(caller, run, ports, given)
         except FlowStopped as error:
-            if run.at >= number and asked.selector:
-                error.message += f" {await self._keep(caller, run, number, asked.selector)}"
+            if run.at >= number and given:
+                error.message += f" {await self._keep(caller, run, number, given)}"
             raise
-        if asked.selector:
-            result["observed"] = f"{result['observed']}; {await self._keep(caller, run, number, asked.selector)}"
+        if given:
+            result["observed"] = f"{result['observed']}; {await self._keep(caller, run, number, given)}"
         skipped = number - 1 - at
         return result | ({"skipped": skipped} if skipped > 0 else {})
 
-    async def _go(self, caller: Identity, run: Run, ports: Ports, selector: str | None = None) -> Json:
+    async def _go(self, caller: Identity, run: Run, ports: Ports, given: Mapping[str, str]) -> Json:
         began = time.monotonic()
         try:
-            await Runner(ports.perform, ports.check_going, ports.before_effect).go(run, selector)
+            await Runner(ports.perform, ports.check_going, ports.before_effect).go(run, given)
         except (FlowStopped, Cancelled):
             self.stopped.put(caller.client_id, run)
             raise
@@ -163,8 +163,9 @@ class FlowDesk:
         outputs: Json = {"outputs": run.outputs} if run.outputs else {}
         return {"observed": "; ".join([done, *healed]), "pageId": run.page_id, **outputs}
 
-    async def _keep(self, caller: Identity, run: Run, number: int, given: str) -> str:
+    async def _keep(self, caller: Identity, run: Run, number: int, mended: Mapping[str, str]) -> str:
         """Put a mended step's element into the flow's file, as the record has it. Says what became of it."""
+        ((place, given),) = mended.items()
         search = row_filter(GetActivity(), caller.client_id, datetime.now().astimezone())
         via = f"flow {run.flow.name}, step {number}"
         records = await self.activity.stretch(search, caller.client_id, _MOST_RECORDS)
@@ -178,30 +179,32 @@ class FlowDesk:
             return f"the file is not mended: {error.message}"
         if flow.steps[number - 1 : number] != [run.flow.steps[number - 1]]:
             return f"step {number} of the file stays as it was: it was changed meanwhile"
-        arguments = flow.steps[number - 1].arguments
-        key = next((name for name, each in arguments.items() if isinstance(each, list) and name in SELECTORS), "")
-        if not key:
-            return f"step {number} of the file stays as it was: it has several elements"
-        arguments[key] = [*dict.fromkeys(again)]
+        step = flow.steps[number - 1]
+        step.arguments.update(cast("Json", replaced(step.arguments, {place: [*dict.fromkeys(again)]})))
         try:
             await self.files.write(flow, client_id=caller.client_id, operator=caller.operator)
         except Forbidden:
             return f"the file stays as it was, because it is {flow.saved_by or 'another client'}'s"
-        run.flow.steps[number - 1] = flow.steps[number - 1]
+        run.flow.steps[number - 1] = step
         return f"step {number} of the file is mended: {again[0]}"
 
 
-def _check_mend(flow: Flow, number: int, selector: str | None) -> None:
+def _mended(run: Run, number: int) -> str:
+    """Return the place of the element that one selector mends. Raises ValidationFailed."""
+    flow = run.flow
     if number > len(flow.steps):
         raise ValidationFailed(f"The flow {flow.name} has {len(flow.steps)} steps.", details=field_details("step"))
-    count = len(selectors_of(flow.steps[number - 1].arguments))
-    if selector and count != 1:
+    places = [*selectors_of(flow.steps[number - 1].arguments)]
+    if number == run.at + 1 and run.missing in places:
+        return run.missing
+    if len(places) != 1:
         after = next_call("mend_flow", name=flow.name, step=number + 1)
         raise ValidationFailed(
-            f"Step {number} names {count or 'no'} elements, so that one selector does not mend it.",
+            f"Step {number} names {len(places) or 'no'} elements, so that one selector does not mend it.",
             hint=f"Do it yourself{f', then go on: {after}' if number < len(flow.steps) else ': it is the last'}.",
             details=field_details("selector"),
         )
+    return places[0]
 
 
 def _saved(flow: Flow, path: str, left_out: list[str]) -> Json:

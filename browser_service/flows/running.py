@@ -59,6 +59,7 @@ _MOST_STOPPED: Final = 200
 _MOST_BYTES: Final = 64_000_000
 _KEPT_S: Final = 3_600.0
 _MOST_OUTPUT: Final = 200_000
+_SAID: Final = 300
 
 
 class Seen(NamedTuple):
@@ -89,6 +90,8 @@ class Run:
     """The windows that opened, named by the flow or not."""
     outputs: Json = field(default_factory=dict)
     healed: list[str] = field(default_factory=list)
+    missing: str = ""
+    """The place in its step's arguments of the element that was not found, such as `fields.0.selector`."""
     passed: set[int] = field(default_factory=set)
     """The steps that are done; a mended run may skip some, or go back."""
     since: int = 0
@@ -142,22 +145,22 @@ def check(flow: Flow, values: Json, may: Check) -> None:
                 given = {
                     place: each[min(number_of, len(each) - 1)] if each else _ANY for place, each in choices.items()
                 }
-                body = cast("Json", flows.filled(_with(step.arguments, given), values))
+                body = cast("Json", flows.filled(replaced(step.arguments, given), values))
                 may(catalogue.parse({"action": step.action, **body}))
         except BrowseError as error:
             error.message = f"Step {number} of flow {flow.name}: {error.message}"
             raise
 
 
-def _with(value: JsonValue, selectors: Mapping[str, str], path: str = "") -> JsonValue:
-    """Return arguments with one selector of each list, by the place of the list."""
+def replaced(value: JsonValue, selectors: Mapping[str, JsonValue], path: str = "") -> JsonValue:
+    """Return arguments with others in place of lists of selectors, by the place of the list."""
     if path in selectors:
         return selectors[path]
     within = f"{path}." if path else ""
     if isinstance(value, dict):
-        return {name: _with(each, selectors, f"{within}{name}") for name, each in value.items()}
+        return {name: replaced(each, selectors, f"{within}{name}") for name, each in value.items()}
     if isinstance(value, list):
-        return [_with(each, selectors, f"{within}{number}") for number, each in enumerate(value)]
+        return [replaced(each, selectors, f"{within}{number}") for number, each in enumerate(value)]
     return value
 
 
@@ -178,8 +181,8 @@ class Runner:
         something to the site."""
         self._perform, self._check_going, self._before_effect = perform, check_going, before_effect
 
-    async def go(self, run: Run, selector: str | None = None) -> None:
-        """Take a run to its end, from the step where it is. `selector` is the element of that step. Raises
+    async def go(self, run: Run, given: Mapping[str, str]) -> None:
+        """Take a run to its end, from the step where it is. `given` has elements of that step, by their place. Raises
         FlowStopped."""
         if run.page_id and not run.at:
             with suppress(BrowseError):  # the first step says what is wrong with the page
@@ -195,9 +198,9 @@ class Runner:
             if number >= first_effect and not run.sends:
                 await self._before_effect()
                 run.sends = True
-            await _StepRun(self._perform, run, number, step).do(selector)
+            await _StepRun(self._perform, run, number, step).do(given)
             run.passed.add(number)
-            run.at, selector = number, None
+            run.at, given = number, {}
         others = [page_id for name, page_id in run.pages.items() if name != MAIN]
         for page_id in dict.fromkeys([*run.windows, *others]):
             with suppress(BrowseError):  # most windows close by themselves
@@ -222,13 +225,14 @@ class _StepRun:
         self._via, self._call = f"flow {run.flow.name}, step {number}", perform
         self._choices = {place: tried(each) for place, each in selectors_of(step.arguments).items()}
 
-    async def do(self, selector: str | None) -> None:
+    async def do(self, given: Mapping[str, str]) -> None:
         """Do the step, and compare its effect. Raises FlowStopped."""
         run, step = self._run, self._step
-        if not (selector or all(self._choices.values())):
+        run.missing = next((place for place, each in self._choices.items() if not (each or place in given)), "")
+        if run.missing:
             raise self._stopped("nothing that lasts is known of its element", [])
         try:
-            seen = await self._found_once_loaded(selector)
+            seen = await self._found_once_loaded(given)
         except BrowseError as error:
             seen = await self._healed(error)
         opened = [str(each) for each in cast("list[JsonValue]", seen.result.get("popups") or [])]
@@ -242,15 +246,16 @@ class _StepRun:
         if problem := await self._difference(seen):
             run.at = self._number
             run.passed.add(self._number)
-            raise self._stopped(f"it was done, and {problem}", [])
+            said = shortened(str(seen.result.get("observed", "")), _SAID)
+            raise self._stopped(f"it was done, and {problem}{said and f' ({said})'}", [])
 
     async def _perform(self, body: Json) -> Seen:
         return await self._call(body, self._via)
 
-    async def _found_once_loaded(self, selector: str | None) -> Seen:
+    async def _found_once_loaded(self, given: Mapping[str, str]) -> Seen:
         """Make the call, and once more if the page was still loading when it did not have the element."""
         try:
-            return await self._first_found(selector)
+            return await self._first_found(given)
         except BrowseError as error:
             page_id, began = self._run.pages.get(self._step.page), time.monotonic()
             waiting: Json = {"action": "wait_for_load", "state": "networkidle", "timeout": _LOADS_MS}
@@ -262,39 +267,35 @@ class _StepRun:
                 raise
             if time.monotonic() - began < _AT_REST_S:
                 raise
-        return await self._first_found(selector)
+        return await self._first_found(given)
 
-    async def _first_found(self, selector: str | None) -> Seen:
-        """Make the call with the first selectors that find their elements, or with the given one."""
+    async def _first_found(self, given: Mapping[str, str]) -> Seen:
+        """Make the call with the given selectors, and the first of the others that find their elements."""
         chosen: dict[str, int] = {}
         while True:
-            body = self._body(chosen, selector)
+            selectors = {place: given.get(place) or each[chosen.get(place, 0)] for place, each in self._choices.items()}
             try:
-                return await self._perform(body)
+                return await self._perform(self._body(selectors, again=bool(chosen)))
             except BrowseError as error:
-                place = None if selector else self._without_element(error, chosen)
-                if place is None:
-                    raise
+                self._run.missing = place = self._place_missing(error, selectors)
                 chosen[place] = chosen.get(place, 0) + 1
+                if not place or place in given or chosen[place] == len(self._choices[place]):
+                    raise
 
-    def _body(self, chosen: dict[str, int], selector: str | None) -> Json:
+    def _body(self, selectors: Mapping[str, str], *, again: bool) -> Json:
         step = self._step
-        given = {place: selector or each[chosen.get(place, 0)] for place, each in self._choices.items()}
-        body = cast("Json", flows.filled(_with(step.arguments, given), self._run.values))
-        if given and "timeout" not in body:
-            body["timeout"] = _OTHERS_MS if chosen else _FIRST_MS
+        body = cast("Json", flows.filled(replaced(step.arguments, selectors), self._run.values))
+        if selectors and "timeout" not in body:
+            body["timeout"] = _OTHERS_MS if again else _FIRST_MS
         return {"action": step.action, **body, **self._page()}
 
-    def _without_element(self, error: BrowseError, chosen: dict[str, int]) -> str | None:
-        """Return which element the present selector does not find, if there is another selector for it."""
+    def _place_missing(self, error: BrowseError, selectors: Mapping[str, str]) -> str:
+        """Return the place of the element that a selector did not find; "" if that is not what is wrong."""
         if error.body().code not in _MISSING:
-            return None
+            return ""
         missing = error.details.get("selector")
-        for place, selectors in self._choices.items():
-            at = chosen.get(place, 0)
-            if at + 1 < len(selectors) and (len(self._choices) == 1 or selectors[at] == missing):
-                return place
-        return None
+        found = (place for place, each in selectors.items() if len(selectors) == 1 or each == missing)
+        return next(found, "")
 
     def _page(self) -> Json:
         """Return the address of the step: its page, or a new one."""
@@ -360,7 +361,7 @@ class _StepRun:
         same = [each for each in found if (each.get("role"), each.get("name")) == self._role_and_name]
         if self._run.heal and len(same) == 1 and len(self._choices) == 1 and same[0].get("ref"):
             try:
-                seen = await self._first_found(str(same[0]["ref"]))
+                seen = await self._first_found(dict.fromkeys(self._choices, str(same[0]["ref"])))
             except BrowseError as failure:
                 raise self._stopped(failure.message, found, failure.body().code) from None
             self._run.healed.append(f"step {self._number} took the only {same[0]['role']} {same[0]['name']!r}")
@@ -369,7 +370,8 @@ class _StepRun:
 
     @property
     def _role_and_name(self) -> tuple[str, str] | None:
-        listed = [each for selectors in selectors_of(self._step.arguments).values() for each in selectors]
+        places, missing = selectors_of(self._step.arguments), self._run.missing
+        listed = places.get(missing) or [each for selectors in places.values() for each in selectors]
         found = next(filter(None, map(_ROLE.search, listed)), None)
         return (found[1], flows.unquoted(found[2][1:-1])) if found else None
 
@@ -393,7 +395,8 @@ class _StepRun:
         if code in _UNSURE and not _only_reads(self._step):
             left = f"It is not known whether step {self._number} was done; look first. Those after it are not."
         text = " ".join([text.rstrip(".") + ".", *([f"Nearest: {near}."] if near else []), left])
-        mend = next_call("mend_flow", name=run.flow.name, step=run.at + 1, **({"selector": "e12"} if found else {}))
+        one: Json = {"selector": found[0].get("ref")} if found and (run.missing or len(self._choices) == 1) else {}
+        mend = next_call("mend_flow", name=run.flow.name, step=run.at + 1, **one)
         go_on = f"Go on: {mend}." if run.at < len(steps) else "It was the last step."
         page = f"Page {run.page_id} is as it is. " if run.page_id else ""
         context: Json = {"flow": run.flow.name, "step": self._number, "done": run.at, "code": code}
@@ -416,7 +419,7 @@ def _left(run: Run) -> str:
     """Say which steps are done."""
     done = sorted(run.passed)
     if len(done) == len(run.flow.steps):
-        return "All steps are done."
+        return "No step is left."
     if done != [*range(1, len(done) + 1)]:
         return f"Done are steps {', '.join(map(str, done))}; the others are not."
     first = "Step 1 is" if len(done) == 1 else f"Steps 1 to {len(done)} are"

@@ -226,7 +226,7 @@ async def test_a_long_form_is_saved_whole(agent: Agent, site: Site) -> None:
 
 
 @pytest.mark.usefixtures("impatient")
-async def test_one_selector_mends_no_step_with_several_elements(agent: Agent, shop: Site) -> None:
+async def test_one_selector_mends_the_element_that_a_step_with_several_did_not_find(agent: Agent, shop: Site) -> None:
     name = next(NAMES)
     page_id = (await agent.reply("open_page", url=shop.url("/order"))).json()["page"]["pageId"]
     fields = [{"selector": "[name=who]", "value": "Al"}, {"selector": "[name=to]", "value": "work"}]
@@ -234,8 +234,11 @@ async def test_one_selector_mends_no_step_with_several_elements(agent: Agent, sh
     await agent.call("save_flow", name=name, pageId=page_id, values={"name": "Al", "to": "work"})
     shop.page("/order", ORDER.replace("name=who", "id=whom").replace("Name", "Nom"))
     assert (await agent.error("run_flow", name=name))["code"] == "FLOW_STOPPED"
-    refused = await agent.error("mend_flow", name=name, selector="#whom")
-    assert "names 2 elements" in refused["message"]
+    refused = await agent.error("mend_flow", name=name, step=1, selector="#whom")
+    assert "names no elements" in refused["message"]
+    mended = await agent.call("mend_flow", name=name, selector="#whom")
+    assert "step 2 of the file is mended" in mended["observed"]
+    assert "is done: 2 steps" in (await agent.call("run_flow", name=name))["observed"]
 
 
 async def test_a_request_that_comes_late_is_waited_for_and_long_selectors_are_kept(agent: Agent, site: Site) -> None:
