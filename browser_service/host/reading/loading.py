@@ -20,6 +20,7 @@ _LOADING: Final = re.compile(r"(loading|please wait)([.…!]*$|\b.*(\.\.\.|…)$
 _MESSAGE_CHARACTERS: Final = 40
 """Maximum length of a text that only says that something is loading."""
 _MOST_LISTED: Final = 2
+EMPTY: Final = f"no text or control yet; if it should have some, look again in a moment: {next_call('snapshot')}"
 
 
 async def wait_for_answers(view: ClientView, pending: Callable[[], list[str]], *, asked: bool) -> bool:

@@ -297,6 +297,6 @@ def _outline(page: BrowserPage, view: ClientView, budget: int) -> Json:
     note = loading.describe(view, page.effects.pending())
     text, nodes = outline(view.tree, budget - len(note))
     view.add_refs(nodes)
-    lines = "\n".join(filter(None, [text, note]))
     beyond = view.state.beyond.advice(page.url) if view.state else {}
+    lines = "\n".join(filter(None, [text, note])) or ("" if beyond or page.url == "about:blank" else loading.EMPTY)
     return {**({"outline": lines} if lines else {}), **beyond}

@@ -302,6 +302,12 @@ async def test_a_list_that_no_key_opens_is_opened_searched_and_chosen_from_by_cl
     assert "#shop shows 'Shop 3, Shop 77', without Shop 100" in error["message"]
 
 
+async def test_what_a_list_only_offers_is_not_shown_as_chosen(tab: Tab) -> None:
+    await tab.show("<p id=a role=combobox tabindex=0><b role=listbox><i role=option>Tea</i> <i role=option>Mate</p>")
+    error = await tab.error("fill_form", fields=[field("#a", "Mate")])
+    assert error["message"].startswith("fields.0: #a shows '', without Mate.")
+
+
 AUTOCOMPLETE = """<label>Film <input id=film role=combobox aria-controls=list autocomplete=off></label>
 <label>Year <input id=year></label><ul role=listbox id=list hidden></ul><p id=out>none</p><script>
 const films = ['Heat', 'Heat wave', 'Alien']; let at = -1;

@@ -111,6 +111,8 @@ async def test_an_outline_says_of_a_page_that_it_is_still_loading(tab: Tab) -> N
     assert not release.is_set()
     release.set()
     assert "still loading" not in (await tab.call("goto", pageId="tab", url=tab.site.page("/rest", "<h1>x")))["outline"]
+    empty = await tab.call("goto", pageId="tab", url=tab.site.page("/empty", "<div id=app></div>"))
+    assert empty["outline"].startswith("no text or control yet")
 
 
 async def test_a_page_with_a_shared_worker_is_not_still_loading_once_it_runs(tab: Tab) -> None:
