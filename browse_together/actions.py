@@ -185,7 +185,7 @@ class OfPage(TypedDict, total=False):
 
 
 class PageActions(Calling):
-    """The actions on one page."""
+    """The actions on one page. Each also takes the arguments of `OfPage`, such as `timeout` (ms)."""
 
     def goto(
         self, url: str, *, auth: HttpAuth | None = None,
@@ -1955,7 +1955,7 @@ class BrowserActions(Calling):
 
 
 class AsyncPageActions(AsyncCalling):
-    """The actions on one page."""
+    """The actions on one page. Each also takes the arguments of `OfPage`, such as `timeout` (ms)."""
 
     async def goto(
         self, url: str, *, auth: HttpAuth | None = None,

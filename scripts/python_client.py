@@ -27,6 +27,7 @@ _NAMED: Final = {
     "Datum": "str | Mapping[str, Any]",  # it contains itself
     "GivenFile": "str | PathLike[str] | GivenFile",
 }
+_PAGE_ACTIONS: Final = "The actions on one page. Each also takes the arguments of `OfPage`, such as `timeout` (ms)."
 _PLAIN: Final = {"string": "str", "integer": "int", "number": "float", "boolean": "bool"}
 _CAMEL: Final = re.compile(r"(?<![\w.\"'/])([a-z]+(?:[A-Z][a-z]+)+)(?![\w\"'])")
 
@@ -37,9 +38,9 @@ def actions() -> str:
     of_page = [action for action in ours if _is_of_page(action)]
     of_browser = [action for action in ours if not _is_of_page(action)]
     classes = [
-        _class("PageActions", "The actions on one page.", "Calling", of_page, is_async=False),
+        _class("PageActions", _PAGE_ACTIONS, "Calling", of_page, is_async=False),
         _class("BrowserActions", "The actions on sessions, and in the service.", "Calling", of_browser, is_async=False),
-        _class("AsyncPageActions", "The actions on one page.", "AsyncCalling", of_page, is_async=True),
+        _class("AsyncPageActions", _PAGE_ACTIONS, "AsyncCalling", of_page, is_async=True),
         _class(
             "AsyncBrowserActions",
             "The actions on sessions, and in the service.",

@@ -40,11 +40,12 @@ make_venv() {
 }
 
 install_packages() {
-    say "installing packages"
+    say "installing packages: some minutes if this machine is busy or its line is slow"
     pip="$VENV/bin/python -m pip --disable-pip-version-check -qq"
     $pip --version >/dev/null 2>&1 || "$VENV/bin/python" -m ensurepip --upgrade >/dev/null
     $pip install --upgrade 'pip>=25.1' # the first that knows --group
     $pip install --constraint constraints.txt --editable '.[video]' --group dev
+    say "compiling them"
     # A gateway without byte code starts half a second later. Some packages carry files for other versions of Python.
     "$VENV/bin/python" -m compileall -q "$VENV/lib" browse_together browser_service client mcp_gateway mcp_home_simulator shared >/dev/null 2>&1 || true
 }
@@ -77,6 +78,7 @@ lacking() {
 }
 
 make_browser() {
+    say "looking for a browser that works"
     has_browser && return
     libraries=$(lacking)
     if [ -n "$libraries" ]; then

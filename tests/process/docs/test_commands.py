@@ -138,12 +138,18 @@ def test_a_token_is_made_shown_taken_back_and_restored_as_its_page_says(terminal
     assert shown["token", "restore"] == "price-watch: let in again.\n"
 
 
-def test_the_tutorial_ends_with_a_login_that_outlived_the_service(terminal: Terminal) -> None:
+def test_the_tutorial_ends_with_a_login_that_outlived_the_service(terminal: Terminal, tmp_path: Path) -> None:
+    asked_for = tmp_path / "password"
+    asked_for.write_text("casa", encoding="utf-8")
     with smart_home() as site:
         shown = {
-            line: enter(terminal, line.replace("http://127.0.0.1:8900", site)) for line in typed("docs/tutorial.md")
+            line: enter(
+                terminal,
+                line.replace("http://127.0.0.1:8900", site).replace("--secret -", f"--secret {asked_for}"),
+            )
+            for line in typed("docs/tutorial.md")
         }
-    acted = next(text for line, text in shown.items() if " click " in line)
+    acted = next(text for line, text in shown.items() if "salon" in line)
     assert "POST /api/lights/salon → 200" in acted
     again = next(text for line, text in shown.items() if "--page later" in line)
     assert "/login" not in again
