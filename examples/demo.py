@@ -175,7 +175,7 @@ async def ask_a_person(a: Agent, b: Agent, home: str, env: dict[str, str], scrip
         "Person", f"signs in there, and says so: [cyan]browse-together requests done {request['requestId']}[/cyan]"
     )
     for seen in await asyncio.gather(asking, joining):
-        expect("signed in at" in seen, f"an agent was not told of the login: {seen}")
+        expect("says it is done: a login at" in seen, f"an agent was not told of the login: {seen}")
     await b.do("goto", pageId="garden", url=home)
     content = await b.do("content", pageId="garden", format="text")
     expect("Logged in as Ana" in content, f"B is not logged in again: {content[:200]}")

@@ -62,7 +62,7 @@ class HumanInbox:
         """Return one open request. Raises RequestNotFound, also for one that is over."""
         page = self._open(caller).get(request_id)
         if page is None:
-            raise RequestNotFound(f"There is no open request {request_id!r}; it may be answered already.")
+            raise _not_open(request_id)
         if caller.request_id:
             await self.host.answer(request_id, Answer(state="there"))
         return describe_request(page)
@@ -81,10 +81,7 @@ class HumanInbox:
                 hint=f"By the link of the request, in the form of a chat, or with `{APP_NAME} requests`.",
             )
         if page is None or page.person is None:
-            raise RequestNotFound(
-                f"There is no open request {request_id!r}; it may be answered already.",
-                hint=f"`{APP_NAME} requests` or GET {REQUESTS} lists the open ones.",
-            )
+            raise _not_open(request_id)
         if page.person.kind == "tab" and resolution.state == "done":
             raise ValidationFailed(
                 "The agent asks for a tab, and none was chosen yet.",
@@ -132,6 +129,14 @@ class HumanInbox:
         if caller.request_id and not caller.in_chat:
             return caller.request_id == request_id
         return caller.operator or (caller.client_id == page.asker_id and caller.request_id in {"", request_id})
+
+
+def _not_open(request_id: str) -> RequestNotFound:
+    return RequestNotFound(
+        f"There is no open request {request_id!r}: it was answered or withdrawn, or what it was about has ended. "
+        "Nothing was done now.",
+        hint=f"`{APP_NAME} requests` or GET {REQUESTS} lists the open ones.",
+    )
 
 
 def _name(caller: Identity, resolution: Resolution) -> str:

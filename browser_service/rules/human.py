@@ -178,11 +178,10 @@ class HumanRequest:
             page_id = self.question.page_id
             ends = {"expired": f"The person who took {page_id} over has gone", "closed": f"{self.by} closed {page_id}"}
             return f"{ends.get(self.state, f'{self.by} gave {page_id} back')}. Look at it before you go on."
-        what, at = self.question.what, f" at {self.question.origin}" if self.question.origin else ""
-        tab = f"shared a tab, which is {self.question.page_id}"
-        done = {"login": f"signed in{at}", "code": f"gave the code{at}", "decision": "decided", "tab": tab}
+        what, tab = self.question.what, f"shared a tab, which is {self.question.page_id}"
+        done = {"decision": "decided", "tab": tab}
         texts = {
-            "done": f"{self.by} {done.get(self.question.kind, f'did what was asked{at}')}.",
+            "done": f"{self.by} {done.get(self.question.kind, f'says it is done: {what}')}.",
             "refused": f"{self.by} declined: {what}.",
             "expired": f"No person came for {what} in {STAYS_S / 60:.0f} minutes; the page is free again.",
             "closed": f"The page was closed before a person had answered: {what}.",

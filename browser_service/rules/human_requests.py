@@ -23,6 +23,8 @@ from shared.pages import Answer, HoldKind, HumanRequestState
 _KEPT = 200
 _IN_LINE = 5
 _HELD: Mapping[HoldKind, str] = MappingProxyType({"stopped": "stopped what was done on", "taken": "took over"})
+_UNAWAITED_S = 10.0
+"""How long a rule's question stays open while no call waits for its answer: longer than from one wait to the next."""
 _OF_CLIENT = 20
 """Limit of one client's open questions, on all of its pages: nobody answers many with care."""
 
@@ -155,6 +157,7 @@ class HumanRequests:
                 question, asker_id, origin_at(page), self.clock
             )
             self._check_presence(request)
+            self._check_waiters(request)
         self.cover(request, page)
 
     def cover(self, request: HumanRequest, page: HeldPage) -> None:
@@ -184,6 +187,7 @@ class HumanRequests:
             yield
         finally:
             request.waiters.remove(waiter)
+            self._check_waiters(request)
 
     def give_up(self, request: HumanRequest, client_id: str) -> None:
         """Withdraw a client's request because its waiting call was cancelled. The end of the service withdraws none."""
@@ -261,6 +265,15 @@ class HumanRequests:
             self._end(request, "expired")
         else:
             self._timers[request] = self.later(request.left_s, partial(self._check_presence, request))
+
+    def _check_waiters(self, request: HumanRequest) -> None:
+        """End a rule's question soon, unless a call waits for it: the act that it is about ends with its call."""
+        if request.question.of_rule and not request.waiters:
+            self.later(_UNAWAITED_S, partial(self._end_unawaited, request))
+
+    def _end_unawaited(self, request: HumanRequest) -> None:
+        if not (request.waiters or request.over or self._stopped):
+            self._end(request, "withdrawn")
 
     def _tell_asker(self, request: HumanRequest, call: Call) -> None:
         """Send the request's current state to a call of the client that asked first."""

@@ -34,10 +34,12 @@ class Lease(Claim):
         """The front's number of the last call that used the lease."""
         self.agent = agent
         self.client_left = False
+        self.idle_before_ms = 0
+        """How long it was idle before a restart, after which its time to lapse begins anew."""
 
     def renew(self, seq: int) -> None:
         """Renew the lease for a call of its holder."""
-        self.seq = max(seq, self.seq)
+        self.seq, self.idle_before_ms = max(seq, self.seq), 0
         self.client_left = False
         self.use()
 
@@ -52,7 +54,7 @@ class Lease(Claim):
 
     @property
     def idle_ms(self) -> int:
-        return round(self.idle_s * 1000)
+        return self.idle_before_ms + round(self.idle_s * 1000)
 
 
 class Ownership:
@@ -279,6 +281,7 @@ def _restored(state: PageState, clock: Clock) -> Lease | None:
         return None
     client = ClientRef(client_id=state.holder_id, label=state.holder_label)
     lease = Lease(client, clock, agent=state.holder_agent, reason=state.hold_reason)
+    lease.idle_before_ms = state.acted_ago_ms or 0
     if state.hold_left_ms:
         lease.kept_until = clock() + state.hold_left_ms / 1000
     return lease

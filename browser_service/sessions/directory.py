@@ -229,9 +229,11 @@ class Directory:
         return [page.page_id for page in pages if not page.private_from(client_id)]
 
 
-def with_new_revision(page: PageState) -> PageState:
-    """Return a page from the journal with a revision that it has certainly not had before."""
-    return page.model_copy(update={"revision": _revision_step(page.revision) + _REVISION_STEP})
+def after_restart(page: PageState) -> PageState:
+    """Return a page from the journal with a revision that it has certainly not had before, and without a rule's
+    question: the act that it is about ended with the service."""
+    asked = {"person": None, "asker_id": None} if page.person is not None and page.person.of_rule else {}
+    return page.model_copy(update={"revision": _revision_step(page.revision) + _REVISION_STEP, **asked})
 
 
 def _durable(page: PageState) -> tuple[object, ...]:

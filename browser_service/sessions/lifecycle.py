@@ -11,7 +11,7 @@ import structlog
 
 from browser_service.host.seam import SessionHost
 from browser_service.sessions.copies import ReadLogins, copied_text, source_of
-from browser_service.sessions.directory import Directory, with_new_revision
+from browser_service.sessions.directory import Directory, after_restart
 from browser_service.sessions.records import SessionRecord, end_notice, options_of
 from browser_service.sessions.vault import ClosedSession, SessionVault
 from browser_service.store.journal import ClosedPage, Journal
@@ -67,7 +67,7 @@ class SessionLifecycle:
 
     async def reopen(self) -> None:
         """Reopen the shared login and the sessions that outlive a restart. Their pages load when they are used."""
-        pages = [with_new_revision(page) for page in await self.journal.pages()]
+        pages = [after_restart(page) for page in await self.journal.pages()]
         stored = await self.vault.records()
         records = [self._shared_login(stored.pop(DEFAULT_SESSION, None))]
         for record in filter(None, stored.values()):
@@ -135,7 +135,7 @@ class SessionLifecycle:
 
     async def spec_again(self, session_id: str) -> SessionSpec:
         """Return the spec of a session whose host is gone, with what is known of it here. Raises SessionNotFound."""
-        pages = [with_new_revision(page) for page in self.directory.pages_of(session_id)]
+        pages = [after_restart(page) for page in self.directory.pages_of(session_id)]
         without_dialogs = [page.model_copy(update={"dialog": None, "target_id": ""}) for page in pages]
         return await self._spec(self._sessions.record(session_id), without_dialogs)
 

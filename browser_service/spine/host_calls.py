@@ -22,7 +22,7 @@ from browser_service.spine.politeness import Origins
 from browser_service.spine.register import CallRegister, Record
 from shared.actions.base import Action
 from shared.actions.traits import Effect
-from shared.calls import Call, ClientRef, Notice, Outcome, PageLimit
+from shared.calls import ASKING, Call, ClientRef, Notice, Outcome, PageLimit
 from shared.errors import ErrorBody, HostGone
 from shared.pages import PageState
 
@@ -166,18 +166,21 @@ class HostCalls(Stage):
 
     async def cancel(self, client_id: str, call_id: str) -> str:
         """Stop a call, even if it has not reached the host yet. Raises CallNotFound for an unknown one."""
-        await self._cancel(CallKey(client_id, call_id))
+        await self._cancel(client_id, call_id)
         record = self.register.find(client_id, call_id)
         record.cancel.request()
         return "done" if record.done else "cancelling"
 
     async def stop(self, record: Record) -> None:
         record.cancel.request()
-        await self._cancel(CallKey(record.client_id, record.call_id))
+        await self._cancel(record.client_id, record.call_id)
 
-    async def _cancel(self, call: CallKey) -> None:
-        with contextlib.suppress(HostGone):  # its calls end without being told
-            await self.host.cancel(str(call))
+    async def _cancel(self, client_id: str, call_id: str) -> None:
+        """Cancel a call at its host, and the calls that ask a person about it."""
+        running = (record.call_id for record in self.register.running(client_id))
+        for each in [call_id, *(asking for asking in running if asking.startswith(f"{call_id}{ASKING}"))]:
+            with contextlib.suppress(HostGone):  # its calls end without being told
+                await self.host.cancel(str(CallKey(client_id, each)))
 
     async def release(self, client_id: str, *, for_good: bool = False) -> None:
         """Release the client's leases, unless it uses them from now on. Holds keep some, except when it is gone for

@@ -28,8 +28,8 @@ class GivenFile(Part):
 
     @model_validator(mode="after")
     def _is_called_something(self) -> Self:
-        if not self.called:
-            raise ValueError("needs 'name', or 'path'")
+        if not (self.called or self.artifact_id):
+            raise ValueError("needs 'path', 'artifactId', or 'name'")
         return self
 
     @property

@@ -88,6 +88,8 @@ class Verdict(BaseModel):
         left = ["it went away at the mouse down, before the click"] if self.left or self.missed else []
         then = [_MOUSE_DOWN_EFFECTS[self.then].format(by=element_name(self.by))] if self.then else []
         invalid = [f"{quoted(name)}: {quoted(message)}" for name, message in self.invalid[:3]]
+        if len(self.invalid) > 3:  # noqa: PLR2004 - as above
+            invalid.append(f"and {len(self.invalid) - 3} more")
         refused = [f"refused by the page's content security policy: {quoted(self.refused)}"] if self.refused else []
         return [*left, *then, *refused, *([f"the form was not sent: {'; '.join(invalid)}"] if invalid else [])]
 

@@ -133,7 +133,9 @@ class Elements:
         old_name = (view.elements.get(ref) or view.former_elements.get(ref)) if view else None
         if view is None or old_name is None:
             raise self._stale_error(
-                f"ref {ref} is of nothing that you were shown of what {self._page_id!r} shows now.", ref
+                f"ref {ref} is not from your latest snapshot of {self._page_id!r}: the page may have been reopened, or "
+                "gone elsewhere, since.",
+                ref,
             )
         if ref not in view.elements or not await self._shows(view):
             raise self._outdated(ref, old_name)

@@ -98,6 +98,8 @@ class Recovery:
         first, why, revisits = record.life is Life.NEW, self.current.cause(), record.url != BLANK and not navigates
         if not await self._reopen(revisits=revisits):
             return None
+        if life is Life.SUSPECT:  # perhaps its whole browser had to be ended
+            why = why or self.current.cause()
         return _Reopened(why, revisits=revisits, first=first, was_open=was_open)
 
     async def _find_again(self) -> None:

@@ -8,7 +8,7 @@ import shutil
 import tempfile
 import weakref
 from collections.abc import Sequence
-from pathlib import Path, PurePosixPath
+from pathlib import Path, PurePath, PurePosixPath
 from typing import Final
 
 from playwright.async_api import FilePayload, Page
@@ -30,6 +30,10 @@ async def payloads(page: BrowserPage, files: list[GivenFile], most: int = FILE_B
     uploads: list[FilePayload] = []
     for number, file in enumerate(files):
         left = most - sum(len(each["buffer"]) for each in uploads)
+        if file.artifact_id is not None and not file.called:
+            kept = await page.files.describe(file.artifact_id)
+            name = kept.name or f"{kept.artifact_id}{mimetypes.guess_extension(kept.mime_type) or ''}"
+            file = file.model_copy(update={"name": PurePath(name).name})  # noqa: PLW2901 - the same file, named
         data, mime_type = await _content(page, file, f"files.{number}", left)
         if len(data) > left:
             raise _unfit(f"files.{number}", f"The files have more than {most:,} bytes together", "Give fewer at once.")

@@ -4,6 +4,7 @@ import asyncio
 from pathlib import Path
 
 import psutil
+import structlog
 from playwright.async_api import Browser, BrowserContext, Playwright
 from playwright.async_api import Error as PlaywrightError
 
@@ -24,6 +25,8 @@ from shared.errors import BrowserLaunchFailed, ValidationFailed, field_details
 from shared.model import Json
 from shared.pages import SessionOptions, SessionSpec
 from shared.similarity import nearest
+
+_log = structlog.get_logger(__name__)
 
 Home = BrowserContext | Browser
 """A session's context lives in the profile's own context, or in a browser of another kind."""
@@ -194,7 +197,8 @@ class Launcher:
             self.profile.check_free()
             if self._context is None or not self.shared_runs:
                 self.end_reason()
-                self._given_up += self._context is not None
+                if self._context is not None:
+                    self._note_end(1)
                 self._context = await self._start_shared()
                 self._shared = self._context.browser
                 self._processes = browsers_of(self._driver, self.options.profile_dir)
@@ -270,8 +274,14 @@ class Launcher:
     async def end_hanging(self) -> None:
         """Kill browsers and a driver that no longer answer; the next session that needs them starts them."""
         async with self._lock:
-            self._given_up += self.running
+            self._end_reason = "the browser no longer answered"
+            self._note_end(self.running)
             await self._end(kill=True)
+
+    def _note_end(self, browsers: int) -> None:
+        """Count browsers that we give up, and log why."""
+        self._given_up += browsers
+        _log.warning("browsers are started anew", browsers=browsers, reason=self._end_reason)
 
     async def close_unused(self, kind: BrowserKind | None) -> None:
         """Close a browser that nobody uses now. Its sessions must have let go of it."""

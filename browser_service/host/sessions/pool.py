@@ -5,12 +5,15 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+import structlog
 from playwright.async_api import Browser
 
 from browser_service.host.background import bounded
 from shared.errors import ResourceExhausted
 from shared.next_calls import next_call
 from shared.pages import Engine
+
+_log = structlog.get_logger(__name__)
 
 
 class BrowserKind(NamedTuple):
@@ -58,7 +61,9 @@ class Pool:
     async def browser(self, kind: BrowserKind, session_id: str, launch: Callable[[], Awaitable[Browser]]) -> Browser:
         """Return the browser of that kind; start it if it does not run. Raises ResourceExhausted if too many run."""
         if kind not in self.running:
-            self.restarts += kind in self._instances
+            if kind in self._instances:
+                self.restarts += 1
+                _log.warning("a browser is started anew", engine=kind.engine, reason="it ended")
             await self.close(kind)
             self._check_room()
             self._instances[kind] = Instance(await launch())

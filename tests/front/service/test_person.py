@@ -259,7 +259,7 @@ async def test_a_pending_request_can_be_read_later(
     await become(lambda: waiting(service) == 1)
     await resolve(ana, request_id)
     done = await reading
-    assert done.json()["result"]["observed"] == f"Ana signed in at {site.url('')}."
+    assert done.json()["result"]["observed"] == f"Ana says it is done: a login at {site.url('')}."
     assert told(done) == []
     later = await agent.call("request_human", pageId="cart", requestId=request_id)
     assert later["state"] == "done"
@@ -273,7 +273,7 @@ async def test_a_client_that_does_not_wait_gets_the_answer_with_its_next_reply(
     request_id = await pending(agent)
     await resolve(ana, request_id)
     for client in (agent, other):
-        assert told(await client.reply("list_pages")) == [f"Ana signed in at {site.url('')}."]
+        assert told(await client.reply("list_pages")) == [f"Ana says it is done: a login at {site.url('')}."]
 
 
 async def test_a_refusal_says_why(agent: Agent, ana: Agent, site: Site) -> None:

@@ -49,7 +49,7 @@ def test_a_request_is_listed_and_its_page_worked_in_and_given_back(running: Term
     running.succeed("run", "fill", "#name", "ana", "--page", "robin", "--person")
     assert running.succeed("requests", "done", request_id).out == f"{request_id}: done.\n"
     reply = robin.call("request_human", requestId=request_id)
-    assert reply["observed"] == f"{account()} signed in at {site.url('')}."
+    assert reply["observed"] == f"{account()} says it is done: a login at {site.url('')}."
     assert robin.call("evaluate_script", expression="document.querySelector('#name').value")["value"] == "ana"
 
 

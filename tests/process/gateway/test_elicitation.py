@@ -182,7 +182,7 @@ async def test_nobody_is_asked_for_a_password(service: ServiceProcess, site: Sit
     person = Person()
     async with chat_beside(service, person, mode) as client:
         said = await asks(client, site, kind="login", message="Please sign in.")
-    assert said.startswith(f'The person at "Claude" signed in at {site.url("")}.')
+    assert said.startswith(f'The person at "Claude" says it is done: a login at {site.url("")}.')
     form = person.shown.get_nowait()
     assert form.requested_schema == {"type": "object", "properties": {}}
     assert "Sign in on that page of the shared browser, then accept." in form.message
@@ -222,7 +222,7 @@ async def test_a_code_passes_the_chat_by_where_the_client_shows_links(
     person = Follower(service)
     async with chat_beside(service, person, mode) as client:
         said = await asks(client, site, kind="code", message="The code, please.")
-    assert said.startswith(f'The person at "Claude" gave the code at {site.url("")}. It says: 724 115')
+    assert said.startswith(f'The person at "Claude" says it is done: a code at {site.url("")}. It says: 724 115')
     assert person.shown.qsize() == 1
 
 

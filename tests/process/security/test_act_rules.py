@@ -8,7 +8,7 @@ import pytest
 
 from shared import wire
 from tests.support.json import AnyJson
-from tests.support.listening import become
+from tests.support.listening import become, sent
 from tests.support.service import Agent, RunningService, running_service, settings_for, tidy
 from tests.support.site import Answer, Site
 
@@ -195,6 +195,24 @@ WAYS: list[tuple[str, AnyJson]] = [
 
 CHOICES = """<select id=one><option>no<option>yes</select><label for=one>Pay by card</label>
 <input type=checkbox id=two><label for=two>Pay at once</label>"""
+
+
+@pytest.mark.parametrize("end", ["cancelled", "client gone"])
+async def test_a_question_ends_with_the_call_that_it_is_about(service: RunningService, agent: Agent, end: str) -> None:
+    call = sent(agent, "pays", "click", pageId="p", selector="#pay")
+    await become(lambda: bool(asked_at(service, "p")))
+    request_id = asked_at(service, "p")
+    if end == "cancelled":
+        await agent.call("cancel_call", callId="pays")
+    else:
+        await service.parts.administration.client_gone(agent.client_id)
+    assert "Nothing was done" in (await call).json()["error"]["message"]
+    await become(lambda: not asked_at(service, "p"))
+    async with service.agent(operator=True) as person:
+        said = {"by": "Ana", "state": "done", "answer": "Allow once"}
+        late = (await person.http.post(f"{wire.REQUESTS}/{request_id}/resolve", json=said)).json()["error"]
+    assert "Nothing was done now" in late["message"], late
+    await agent.call("click", pageId="p", selector="#free")
 
 
 async def test_a_form_asks_for_each_field_that_needs_a_person_and_is_filled_in_one_call(

@@ -42,7 +42,11 @@ async def follow(phone: Page, running: RunningService, request_id: str) -> None:
 
 async def test_a_request_is_answered_beside_its_page(phone: Page, running: RunningService, claude: Agent) -> None:
     asks: list[tuple[dict[str, AnyJson], str, str]] = [
-        ({"kind": "code", "message": "The <b>code</b>?"}, "Done", "A person gave the code at .* It says: 724 115"),
+        (
+            {"kind": "code", "message": "The <b>code</b>?"},
+            "Done",
+            "A person says it is done: a code at .* It says: 724 115",
+        ),
         ({"kind": "decision", "message": "Which?", "choices": ["red", "blue"]}, "blue", "decided. It says: blue"),
         ({"kind": "other", "message": "Pay."}, "Decline", "A person declined: something at "),
     ]
@@ -85,7 +89,7 @@ async def test_on_a_phone_a_person_signs_in_with_password_and_code_by_two_taps_a
     await phone.get_by_role("button", name="Done").tap()
     await expect(phone.get_by_role("heading")).to_contain_text("agents go on")
     answered = await claude.call("request_human", pageId="shop", requestId=asked["requestId"])
-    assert answered["observed"].startswith("A person signed in at ")
+    assert answered["observed"].startswith("A person says it is done: a login at ")
     await page.wait_for_function("width => innerWidth === width", arg=width)
     await claude.call("click", pageId="shop", selector="button")
     assert "s3cret" not in str(await recorded(claude, pageId="shop"))
