@@ -77,7 +77,7 @@ class _Bench:
     async def teach(self, page: str, base: str, taught: Taught) -> list[str]:
         """Do what an agent would do. Returns the values that become parameters."""
         query = taught.path.partition("?")[2]
-        window, values = page, [query.rpartition("=")[2]] if query else []
+        window, values = page, [query.partition("=")[2] or query] if query else []
         await self.call("goto", pageId=page, url=base + taught.path)
         for line in taught.acts.splitlines():
             tool, _, rest = line.partition(" ")
