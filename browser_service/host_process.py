@@ -36,7 +36,7 @@ from browser_service.rules.host_lease import HeldLease
 from browser_service.settings import Settings
 from shared import written
 from shared.actions.traits import Scope
-from shared.background import at_most
+from shared.background import AtMost
 from shared.data_files import INSTANCE_LOCK
 from shared.errors import BrowseError
 from shared.local_times import leave_to_front
@@ -175,7 +175,7 @@ class _Incarnation:
         log.info("the host gives its sessions to others", host=end.name)
         if end.linked:
             end.drain()
-            async with at_most(_DRAINS_WITHIN_S):
+            async with AtMost(_DRAINS_WITHIN_S):
                 await signals.get()
         await end.stop()
 

@@ -12,7 +12,7 @@ from browser_service.rules.human import HumanRequest
 from browser_service.rules.human_requests import HumanRequests
 from browser_service.rules.leases import Ownership
 from browser_service.rules.turns import PageQueue, Place
-from shared.background import at_most
+from shared.background import AtMost
 from shared.calls import Call
 
 _SHORTEST_S: Final = 0.05
@@ -73,7 +73,7 @@ async def wait_until(condition: Callable[[], object], changed: asyncio.Event, se
     """Wait until a condition holds or the time is over; it is checked again whenever `changed` is set."""
     if condition():
         return
-    async with at_most(seconds):
+    async with AtMost(seconds):
         while not condition():
             changed.clear()
             await changed.wait()
@@ -91,7 +91,7 @@ async def until_granted(
         if place.refusal is not None:
             raise place.refusal
         seconds = due_in()
-        async with at_most(max(seconds, _SHORTEST_S) if seconds < math.inf else None):
+        async with AtMost(max(seconds, _SHORTEST_S) if seconds < math.inf else None):
             await changed.wait()
         changed.clear()
         advance()
@@ -120,7 +120,7 @@ async def until_claimed(page: Ownership, call: Call, agent: str, seconds: float)
     """Wait in line for a page; return whether the caller holds it now. Raises PageNotFound if it is closed."""
     place = page.wait(call, agent)
     try:
-        async with at_most(seconds):
+        async with AtMost(seconds):
             await until_granted(place, page.free_in, page.advance)
     except asyncio.CancelledError:
         if place.granted:

@@ -24,7 +24,7 @@ from client.instance import START_WITHIN_S
 from client.proven import ProvenTransport, Prover
 from client.reply import Failure, Reply
 from shared import wire
-from shared.background import Background, at_most
+from shared.background import AtMost, Background
 from shared.errors import ResourceExhausted, ServiceUnavailable, Unauthorized
 from shared.model import Json
 from shared.replies import ForTerminal, ReplyForm
@@ -205,7 +205,7 @@ class ServiceClient:
 
     async def close(self, within_s: float) -> None:
         """Finish running cancellations, and close the connections of all clients that share them."""
-        async with at_most(within_s):
+        async with AtMost(within_s):
             await self._background.finish()
             await self._streams.aclose()
             await self.http.aclose()

@@ -1,8 +1,8 @@
 """Runs work that nobody waits for, or not for long."""
 
 import asyncio
-from collections.abc import AsyncIterator, Coroutine
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Coroutine
+from types import TracebackType
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -34,9 +34,21 @@ class Background:
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
 
-@asynccontextmanager
-async def at_most(seconds: float | None, *failures: type[Exception]) -> AsyncIterator[None]:
-    """Leave off what takes longer, or fails in one of these ways, and go on."""
-    with suppress(TimeoutError, *failures):
-        async with asyncio.timeout(seconds):
-            yield
+class AtMost:
+    """A limit for work that may be left off: what takes longer, or fails in one of these ways, is no failure."""
+
+    def __init__(self, seconds: float | None, *failures: type[Exception]) -> None:
+        self._timeout = asyncio.timeout(seconds)
+        self._failures: tuple[type[Exception], ...] = (TimeoutError, *failures)
+
+    async def __aenter__(self) -> None:
+        await self._timeout.__aenter__()
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool:
+        try:
+            await self._timeout.__aexit__(kind, error, trace)
+        except TimeoutError:
+            return True
+        return isinstance(error, self._failures)

@@ -22,7 +22,7 @@ from browser_service.rules.placement import LOCAL
 from browser_service.rules.window import Clock
 from browser_service.security.auth import HostToken
 from shared import written
-from shared.background import Background, at_most
+from shared.background import AtMost, Background
 from shared.errors import BrowseError, Forbidden, InvalidRequest, RateLimited, ResourceExhausted, TimedOut, Unauthorized
 from shared.model import Json
 
@@ -104,7 +104,7 @@ class Links:
             log.info("a host's link has ended", address=address, reason=str(error))
         except BrowseError as error:
             log.warning("a host is refused", address=address, reason=error.message)
-            async with at_most(_REFUSED_WITHIN_S, LinkLost, BrowseError):
+            async with AtMost(_REFUSED_WITHIN_S, LinkLost, BrowseError):
                 await wire.send(packed(Refused(error=error.body())))
                 while True:
                     await wire.receive()  # until the host, which has read it, is gone

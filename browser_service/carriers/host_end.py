@@ -31,7 +31,7 @@ from browser_service.carriers.wire import LinkLost, NotOwner
 from browser_service.host.seam import ArtifactPort, SessionHost
 from browser_service.rules.host_lease import Grant, HeldLease
 from browser_service.security.known_secrets import HostSecrets
-from shared.background import Background, at_most
+from shared.background import AtMost, Background
 from shared.errors import BrowseError, InvalidRequest, Relayed
 from shared.model import Model
 
@@ -125,7 +125,7 @@ class HostEnd:
             if self._served is not None:  # it still answers grants, until the front knows of the end
                 await self._served.host.stop()
                 await self._pushed.last(self._served.host)
-            async with at_most(_BYE_WITHIN_S, LinkLost, BrowseError):
+            async with AtMost(_BYE_WITHIN_S, LinkLost, BrowseError):
                 await self._tell("bye")
         finally:
             self._stopped.set()
@@ -276,7 +276,7 @@ class HostEnd:
         self._lease.give_up()
         served, self._served = self._served, None
         if served is not None:
-            async with at_most(_KILLED_WITHIN_S):
+            async with AtMost(_KILLED_WITHIN_S):
                 await asyncio.gather(served.kill(), served.host.end_calls(), return_exceptions=True)
 
     def _end(self, error: Exception) -> None:

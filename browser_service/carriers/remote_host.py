@@ -14,7 +14,7 @@ from browser_service.rules.placement import HostFacts
 from browser_service.security.auth import HostToken
 from browser_service.waits import wait_until
 from shared import written
-from shared.background import at_most
+from shared.background import AtMost
 from shared.calls import AsOf, Call, Outcome
 from shared.errors import ErrorBody, HostGone
 from shared.events import EventBatch, HostEvent
@@ -174,7 +174,7 @@ class RemoteHost:
         return []
 
     async def end_calls(self) -> None:
-        async with at_most(_ENDS_WITHIN_S):
+        async with AtMost(_ENDS_WITHIN_S):
             await asyncio.gather(*map(self.cancel, self.checks.running), return_exceptions=True)
 
     async def run(self, call: Call) -> Outcome:

@@ -6,6 +6,8 @@ from typing import Final
 
 from playwright.async_api import Error as PlaywrightError
 
+from shared.background import AtMost
+
 _CLOSES_WITHIN_S: Final = 5
 
 
@@ -21,8 +23,5 @@ async def within(seconds: float, *work: Coroutine[object, object, object]) -> No
 
 async def bounded(closing: Awaitable[object]) -> None:
     """Wait a limited time for something to close; ignore that it does not, or is gone already."""
-    try:
-        async with asyncio.timeout(_CLOSES_WITHIN_S):
-            await closing
-    except (PlaywrightError, TimeoutError):
-        return
+    async with AtMost(_CLOSES_WITHIN_S, PlaywrightError):
+        await closing

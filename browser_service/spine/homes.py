@@ -14,7 +14,7 @@ from browser_service.rules.window import Clock
 from browser_service.sessions.directory import Directory
 from browser_service.spine.members import Home, Member
 from browser_service.store.tables import Placed, PlacementTable
-from shared.background import at_most
+from shared.background import AtMost
 from shared.errors import (
     BrowseError,
     BrowserLaunchFailed,
@@ -173,7 +173,7 @@ class Homes:
 
     async def wait_for_change(self, at_most_s: float = _LOOKS_EVERY_S) -> None:
         self.changed.clear()
-        async with at_most(at_most_s):
+        async with AtMost(at_most_s):
             await self.changed.wait()
 
     async def leave(self, home: Home) -> None:

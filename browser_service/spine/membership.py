@@ -11,7 +11,7 @@ from browser_service.rules.placement import hinders_draining
 from browser_service.sessions.directory import Directory
 from browser_service.spine.homes import Homes
 from browser_service.spine.members import Home, HostElsewhere, Member
-from shared.background import Background, at_most
+from shared.background import AtMost, Background
 from shared.calls import Outcome
 from shared.errors import HostGone, InvalidRequest, UnknownOutcome, field_details
 from shared.events import CallEnded
@@ -69,7 +69,7 @@ class Membership:
     async def _learn(self, member: Member, session_ids: list[str]) -> None:
         """Have a host tell what it has of sessions that an earlier front gave it."""
         for session_id in session_ids:
-            async with at_most(_TELLS_WITHIN_S, HostGone):
+            async with AtMost(_TELLS_WITHIN_S, HostGone):
                 await member.host.open(SessionSpec(session_id=session_id))
 
     def drains(self, host: HostElsewhere) -> None:
@@ -153,7 +153,7 @@ class Membership:
         for home in homes:
             await self.homes.leave(home)
         if not self.homes.at(member):
-            async with at_most(_LETS_GO_WITHIN_S, HostGone):
+            async with AtMost(_LETS_GO_WITHIN_S, HostGone):
                 await host.let_go()
 
     async def _part(self, member: Member, lost: list[Home]) -> None:

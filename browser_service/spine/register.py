@@ -10,7 +10,7 @@ from browser_service.rules.bounded import Bounded
 from browser_service.waits import Cancel
 from shared.actions.base import Action
 from shared.actions.traits import Effect
-from shared.background import at_most
+from shared.background import AtMost
 from shared.calls import Outcome
 from shared.errors import CallNotFound, ErrorBody, RateLimited, Relayed, UnknownOutcome, ValidationFailed, field_details
 from shared.model import Json, weight
@@ -89,7 +89,7 @@ class Record:
         if not self.task.done():
             await self.until_replied(seconds, *heard)
         elif not self.done:
-            async with at_most(seconds):
+            async with AtMost(seconds):
                 await self._last_set.wait()
 
     @property

@@ -19,7 +19,7 @@ from browser_service.wall.requests import Requests, identity_of
 from browser_service.wall.state import WallState, timeline_row
 from browser_service.wall.viewing import Viewer
 from shared import wire
-from shared.background import Background, at_most
+from shared.background import AtMost, Background
 from shared.calls import ActivityRecord
 from shared.errors import BrowseError, InvalidRequest, RateLimited, Unauthorized
 from shared.model import Json
@@ -64,7 +64,7 @@ async def socket(websocket: WebSocket) -> None:
 
 async def _end(websocket: WebSocket, code: int, error: BrowseError | None = None) -> None:
     """End the connection, with the reason if the viewer still reads."""
-    async with at_most(_ENDS_WITHIN_S, *_GONE):
+    async with AtMost(_ENDS_WITHIN_S, *_GONE):
         if error is not None:
             await websocket.send_json({"type": "refused", "over": True, **_said(error)})
         await websocket.close(code, error.message[:120] if error is not None else None)

@@ -10,7 +10,7 @@ from weakref import WeakSet
 from playwright.async_api import CDPSession, Frame, Page
 from playwright.async_api import Error as PlaywrightError
 
-from shared.background import at_most
+from shared.background import AtMost
 
 Heard = Callable[..., object]
 
@@ -62,7 +62,7 @@ async def cut(page: Page) -> None:
     ties = _ties(page)
     for event, heard in [*ties.listeners]:
         ignore(page, event, heard)
-    async with at_most(_ENDS_WITHIN_S):
+    async with AtMost(_ENDS_WITHIN_S):
         await asyncio.gather(*map(_detach, [*ties.sessions]))
 
 

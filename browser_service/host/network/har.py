@@ -18,6 +18,7 @@ from playwright.async_api import Error as PlaywrightError
 from pydantic import JsonValue
 
 from browser_service.host.network.traffic import MOST_BODY, Headers, RequestRecord, RequestView
+from shared.background import AtMost
 from shared.model import Json
 from shared.wire import APP_NAME, VERSION
 
@@ -154,11 +155,9 @@ class Archive:
 
 async def _ask(question: Awaitable[_T]) -> _T | None:
     """Await an answer of the driver; None if the driver no longer knows the request."""
-    try:
-        async with asyncio.timeout(_ANSWERS_WITHIN_S):
-            return await question
-    except (PlaywrightError, TimeoutError):
-        return None
+    async with AtMost(_ANSWERS_WITHIN_S, PlaywrightError):
+        return await question
+    return None
 
 
 async def _version(record: RequestRecord) -> str:

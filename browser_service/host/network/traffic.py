@@ -27,6 +27,7 @@ from browser_service.rules.bounded import Bounded
 from browser_service.security.origins import within
 from browser_service.security.redaction import safe_url
 from browser_service.security.urls import BROWSERS_OWN
+from shared.background import AtMost
 from shared.cuts import BEYOND, cut
 from shared.errors import PageNotFound, TimedOut
 from shared.events import Throttled
@@ -152,13 +153,11 @@ class RequestView:
         """Return the body; None if the client may not see it, or the browser dropped it with its document."""
         if not self.owns(record) or record.response is None or record.ended_at is None:
             return None
-        try:
-            async with asyncio.timeout(_ANSWERS_WITHIN_S):
-                body = await record.response.body()
-                # a body that a script read as a blob is gone, and comes as empty
-                return body if body or not (await record.request.sizes())["responseBodySize"] else None
-        except (PlaywrightError, TimeoutError):
-            return None
+        async with AtMost(_ANSWERS_WITHIN_S, PlaywrightError):
+            body = await record.response.body()
+            # a body that a script read as a blob is gone, and comes as empty
+            return body if body or not (await record.request.sizes())["responseBodySize"] else None
+        return None
 
     def _cleaned(self, headers: Headers) -> Headers:
         return [
@@ -334,11 +333,9 @@ def _is_document(request: Request) -> bool:
 
 async def _headers(message: Request | Response) -> Headers:
     """Return all headers; if the page is gone, only those that its document had set."""
-    try:
-        async with asyncio.timeout(_ANSWERS_WITHIN_S):
-            return [(header["name"], header["value"]) for header in await message.headers_array()]
-    except (PlaywrightError, TimeoutError):
-        return [*message.headers.items()]
+    async with AtMost(_ANSWERS_WITHIN_S, PlaywrightError):
+        return [(header["name"], header["value"]) for header in await message.headers_array()]
+    return [*message.headers.items()]
 
 
 def throttled(response: Response, *, fetching: bool) -> Throttled | None:

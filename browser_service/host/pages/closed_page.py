@@ -9,7 +9,7 @@ from browser_service.host.tabs.life import Life
 from browser_service.host.tabs.place import has_unsent_fields, history_of, place_of
 from browser_service.host.tabs.record import DialogPolicy, PageRecord, Place
 from browser_service.host.tabs.settings import PageSettings
-from shared.background import at_most
+from shared.background import AtMost
 from shared.model import Json
 from shared.pages import PageState
 
@@ -25,7 +25,7 @@ async def remember(
     place, tab = record.place, current.tab
     parked, storage, history = place.parked, place.storage, place.history[:-1]
     if tab is not None and current.live and not record.dialog and record.life is not Life.SUSPECT:
-        async with at_most(_READS_WITHIN_S, PlaywrightError):
+        async with AtMost(_READS_WITHIN_S, PlaywrightError):
             history = await history_of(tab)
             here, storage = await place_of(tab.page)
             loses = here.loses or moves or await has_unsent_fields(tab.page.frames)

@@ -14,6 +14,7 @@ from browser_service.host.tabs.record import PageRecord
 from browser_service.host.tabs.tab import Tab
 from shared.actions.base import Action
 from shared.actions.traits import Effect
+from shared.background import AtMost
 from shared.calls import Outcome
 from shared.cuts import cut
 from shared.errors import DialogOpen, NoDialog, TimedOut
@@ -135,11 +136,8 @@ def related(page: PageRecord, other: PageRecord) -> bool:
 
 async def dismiss(dialog: Dialog) -> None:
     """Dismiss a dialog that belongs to no page."""
-    try:
-        async with asyncio.timeout(_ANSWER_S):
-            await dialog.dismiss()
-    except (PlaywrightError, TimeoutError):
-        return  # it went with its page
+    async with AtMost(_ANSWER_S, PlaywrightError):  # it went with its page
+        await dialog.dismiss()
 
 
 # --- replies ---------------------------------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from browser_service.host.sessions.windows import Target
 from browser_service.security.urls import UrlPolicy
 from shared.actions.traits import Effect
 from shared.attached import AttachmentState, AttachTarget, PersonTab, TabShare
-from shared.background import at_most
+from shared.background import AtMost
 from shared.calls import ClientRef
 from shared.errors import (
     BrowserCrashed,
@@ -79,7 +79,7 @@ class PersonTabs:
         """Open the session of a browser that is attached to, so that its tabs are known. Nobody is asked."""
         session = self._session()
         if session is not None and not session.live and self.launcher.attachment.runs:
-            async with at_most(_ADOPTED_WITHIN_S, BrowserCrashed):
+            async with AtMost(_ADOPTED_WITHIN_S, BrowserCrashed):
                 await session.context()
 
     async def tabs(self) -> list[PersonTab]:
@@ -102,7 +102,7 @@ class PersonTabs:
 
     async def unshare_tab(self, tab_id: str) -> list[PageState]:
         targets: list[Target] = []
-        async with at_most(_LISTS_WITHIN_S, PlaywrightError):  # a browser that does not answer keeps no tab shared
+        async with AtMost(_LISTS_WITHIN_S, PlaywrightError):  # a browser that does not answer keeps no tab shared
             targets = await self._targets()
         family = {tab_id, *(each.target_id for each in _family(tab_id, targets or self._known()))}
         taken = [entry for each in family if (entry := self._entry(each)) is not None and entry.record.lent]

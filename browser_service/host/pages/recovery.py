@@ -18,7 +18,7 @@ from browser_service.host.tabs.place import replay_history, scroll_back
 from browser_service.host.tabs.record import BLANK, PageRecord, Place
 from browser_service.host.tabs.settings import PageSettings
 from browser_service.security.urls import origin_of
-from shared.background import at_most
+from shared.background import AtMost
 from shared.errors import BrowserCrashed, TimedOut
 from shared.next_calls import next_call
 from shared.pages import ASK_FOR_TAB
@@ -111,7 +111,7 @@ class Recovery:
 
     async def _known_end(self) -> Life:
         """Wait until it is known whether a tab that has just gone was closed, or went with its browser."""
-        async with at_most(_KNOWN_WITHIN_S):
+        async with AtMost(_KNOWN_WITHIN_S):
             while self.current.life is Life.VANISHED:  # noqa: ASYNC110 - several events end it
                 await asyncio.sleep(_ASKED_EVERY_S)  # between two looks
         return self.current.life

@@ -24,7 +24,7 @@ from browser_service.host.tabs.tab import Tab
 from browser_service.rules.turns import PageQueue
 from browser_service.security.http_logins import Challenge
 from browser_service.waits import wait_until
-from shared.background import Background, at_most
+from shared.background import AtMost, Background
 from shared.frames import Box, Frame, FrameState, ShownAct, ShownChallenge, View
 from shared.quoting import one_line
 
@@ -143,7 +143,7 @@ class Screencast:
             self._background.spawn(self._mark(self._act, element))
 
     async def _mark(self, act: ShownCall, element: Locator) -> None:
-        async with at_most(_AIMS_WITHIN_MS / 1000, PlaywrightError, ValidationError):  # the last: faked numbers
+        async with AtMost(_AIMS_WITHIN_MS / 1000, PlaywrightError, ValidationError):  # the last: faked numbers
             # Takes a third of the messages of `bounding_box`, which waits for an element, and handles frames.
             found = await element.evaluate_all(_ELEMENT_BOX)
             if found := found or await element.bounding_box(timeout=_AIMS_WITHIN_MS):

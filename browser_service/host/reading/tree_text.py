@@ -14,7 +14,7 @@ from browser_service.host.reading import tree
 from browser_service.host.reading.tree import Node, Tree
 from browser_service.host.scripts.results import BadResult
 from browser_service.security.urls import abridged
-from shared.background import at_most
+from shared.background import AtMost
 from shared.model import Json
 from shared.next_calls import next_call
 
@@ -90,7 +90,7 @@ async def mark_frames(page: Page, nodes: Tree) -> None:
     """Mark each frame that is empty because its tree is too large, with the call that reads it."""
     empty = [node for node in nodes if node.role == "iframe" and node.ref and not node.has_children][:_MOST_FRAMES]
     if empty:
-        async with at_most(_FRAMES_MS / 1_000):  # a frame does not respond: mark the others
+        async with AtMost(_FRAMES_MS / 1_000):  # a frame does not respond: mark the others
             await asyncio.gather(*(_mark_frame(page, node) for node in empty))
 
 

@@ -12,7 +12,7 @@ import psutil
 from browser_service.host.sessions.launcher import Launcher
 from browser_service.host.sessions.options import QUIET_ARGS, QUIET_FEATURES, LaunchOptions
 from browser_service.host.sessions.processes import interrupt
-from shared.background import at_most
+from shared.background import AtMost
 from shared.errors import BrowserLaunchFailed, TimedOut, ValidationFailed, field_details
 from shared.model import Json
 from shared.next_calls import next_call
@@ -79,7 +79,7 @@ class OrdinaryWindow:
         """Close the window if it is still open, so that it can write its cookies."""
         if self._process.returncode is None:
             await asyncio.to_thread(interrupt, self.process)
-        async with at_most(1):
+        async with AtMost(1):
             await self._process.wait()
         self._stderr.close()
 

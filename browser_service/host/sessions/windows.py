@@ -13,7 +13,7 @@ from browser_service.host.network.guard import BrowserGuard
 from browser_service.host.sessions.spare_window import SpareWindow
 from browser_service.host.tabs.tab import target_of
 from browser_service.rules.bounded import Bounded
-from shared.background import Background, at_most
+from shared.background import AtMost, Background
 
 _BLANK: Final = "about:blank"
 _ANSWERS_WITHIN_S: Final = 2.0
@@ -103,7 +103,7 @@ class Windows:
             async with asyncio.timeout(timeout_s):
                 cdp = await self._connect(browser)
                 for retry_after_s in (*_RETRY_AFTER_S, timeout_s):
-                    async with at_most(retry_after_s):
+                    async with AtMost(retry_after_s):
                         await self._request_window(cdp, arrival, targets)
                         return await asyncio.shield(arrival)
             raise TimeoutError
@@ -161,7 +161,7 @@ class Windows:
         if url is None:
             return None
         for page in sorted(self._context.pages, key=lambda page: page.url != url):
-            async with at_most(_ANSWERS_WITHIN_S):  # a tab that sleeps does not answer
+            async with AtMost(_ANSWERS_WITHIN_S):  # a tab that sleeps does not answer
                 if await target_of(page) == target_id:
                     return page
         return None

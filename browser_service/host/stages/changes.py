@@ -1,6 +1,5 @@
 """What an act did: the effects that were observed, what changed on the page, and the text of its reply."""
 
-import asyncio
 import time
 from typing import Final
 
@@ -13,6 +12,7 @@ from browser_service.host.stages.act import Act, Stage
 from browser_service.host.tabs.observation import Observation
 from shared.actions.base import Action
 from shared.actions.traits import Input
+from shared.background import AtMost
 from shared.errors import UnknownOutcome, WithoutEffect
 from shared.model import Json
 from shared.next_calls import next_call
@@ -128,13 +128,11 @@ async def _reply(
 
 
 async def _snapshot(page: BrowserPage) -> Json:
-    try:
-        async with asyncio.timeout(_LOOK_MS / 1000):
-            view = await page.looks.refresh_view(_LOOK_MS)
-            view.add_snapshot()
-            return await page.files.shown("snapshot", compact.write(view.tree), None)
-    except (TimeoutError, PlaywrightError):
-        return {"snapshot": "", "snapshotFailed": "The page could not be read after the act."}
+    async with AtMost(_LOOK_MS / 1000, PlaywrightError):
+        view = await page.looks.refresh_view(_LOOK_MS)
+        view.add_snapshot()
+        return await page.files.shown("snapshot", compact.write(view.tree), None)
+    return {"snapshot": "", "snapshotFailed": "The page could not be read after the act."}
 
 
 def _with_observation(

@@ -1,6 +1,5 @@
 """Composes what an act's reply shows of the page: an outline of a document new to its client, else the changes."""
 
-import asyncio
 import json
 import time
 from collections.abc import Iterator, Sequence
@@ -18,6 +17,7 @@ from browser_service.host.reading.tree import first_words
 from browser_service.host.tabs.observation import Observation
 from shared.actions.base import Action
 from shared.actions.traits import Input, Reports
+from shared.background import AtMost
 from shared.cuts import cut
 from shared.model import Json
 from shared.next_calls import next_call
@@ -156,16 +156,13 @@ async def page_before(page: BrowserPage, action: Action) -> PageBefore:
     compares = (late or action.reports < Reports.EVERYTHING) and not action.navigates and shows_changes(page, action)
     compares = compares and (late or view is None or time.monotonic() - view.looked_at > _SOON_S)
     if compares and page.current.live:
-        try:
-            async with asyncio.timeout(_LOOK_BEFORE_S):
-                if late and page.observer is not None:
-                    await page.observer.late.wait_for_earlier()
-                before = PageBefore(state := await page.looks.state())
-                before = PageBefore(state, await _changes_by_itself(page, state))
-                if late and page.observer is not None:
-                    page.observer.late.earlier.forget()
-        except (TimeoutError, PlaywrightError):
-            pass
+        async with AtMost(_LOOK_BEFORE_S, PlaywrightError):
+            if late and page.observer is not None:
+                await page.observer.late.wait_for_earlier()
+            before = PageBefore(state := await page.looks.state())
+            before = PageBefore(state, await _changes_by_itself(page, state))
+            if late and page.observer is not None:
+                page.observer.late.earlier.forget()
     if page.looks.view is not None:
         page.looks.view.acted_since = True
     return before
@@ -204,13 +201,11 @@ async def page_delta(
     if action.reports is Reports.EVERYTHING and page.looks.view is not None and not observation.came_later:
         # the act's reply says what its field shows, in half the time of a look
         return PageDelta(before.fields) if before.changes else None
-    try:
-        async with asyncio.timeout(_LOOK_MS / 1000):
-            if observation.visited_urls and action.navigates:
-                return PageDelta(_outline(page, await page.looks.refresh_view(_LOOK_MS), OUTLINE_TEXT))
-            return await _delta_of_act(page, action, observation, before)
-    except (TimeoutError, PlaywrightError):
-        return None
+    async with AtMost(_LOOK_MS / 1000, PlaywrightError):
+        if observation.visited_urls and action.navigates:
+            return PageDelta(_outline(page, await page.looks.refresh_view(_LOOK_MS), OUTLINE_TEXT))
+        return await _delta_of_act(page, action, observation, before)
+    return None
 
 
 async def _delta_of_act(

@@ -13,6 +13,7 @@ from browser_service.host.sessions.logins import cookies_of
 from browser_service.host.stages.act import Act, Stage
 from browser_service.host.tabs.observation import Observation
 from browser_service.rules.login_ends import Cookie
+from shared.background import AtMost
 from shared.cuts import cut
 from shared.model import Json
 from shared.next_calls import next_call
@@ -86,11 +87,9 @@ class LoginsLeft(Stage):
 
     async def _asks(self) -> bool:
         """Say if the page has a password field."""
-        try:
-            async with asyncio.timeout(_LOOKS_WITHIN_S):
-                return await self.page.playwright.locator(_FIELD).count() > 0
-        except (TimeoutError, PlaywrightError):
-            return False
+        async with AtMost(_LOOKS_WITHIN_S, PlaywrightError):
+            return await self.page.playwright.locator(_FIELD).count() > 0
+        return False
 
 
 def _cookies(state: Json) -> frozenset[Cookie]:

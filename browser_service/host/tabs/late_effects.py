@@ -17,7 +17,7 @@ from browser_service.host.events import well_formed
 from browser_service.host.scripts import call_of, script
 from browser_service.host.scripts.results import bounded
 from browser_service.host.tabs.observation import Observation
-from shared.background import Background, at_most
+from shared.background import AtMost, Background
 from shared.cuts import cut
 from shared.next_calls import next_call
 
@@ -169,7 +169,7 @@ class LateEffects:
 
     async def _next_frame(self) -> None:
         """Wait until the page draws its next frame, which shows the effect of a response."""
-        async with at_most(_DRAWN_WITHIN_S, PlaywrightError):
+        async with AtMost(_DRAWN_WITHIN_S, PlaywrightError):
             await self._page.evaluate(_NEXT_FRAME)
 
     async def wait_for_earlier(self) -> None:

@@ -9,7 +9,7 @@ from playwright.async_api import Error as PlaywrightError
 from browser_service.host.scripts import script
 from browser_service.host.scripts.results import bounded, read
 from browser_service.host.tabs.record import PageRecord
-from shared.background import at_most
+from shared.background import AtMost
 from shared.errors import ValidationFailed
 from shared.frames import ShownList
 from shared.strokes import Stroke
@@ -37,7 +37,7 @@ class OpenList:
             took, self._pressed = self._pressed, False
             return took
         self.close()
-        async with at_most(_SAYS_WITHIN_S, PlaywrightError):  # the page navigates or is busy: it gets the press
+        async with AtMost(_SAYS_WITHIN_S, PlaywrightError):  # the page navigates or is busy: it gets the press
             self._pressed = await self._open(page, stroke)
         return self._pressed
 

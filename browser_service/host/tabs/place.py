@@ -1,6 +1,5 @@
 """Reads and restores where a page is: how far it is scrolled, its session storage, and its history."""
 
-import asyncio
 import contextlib
 import json
 from collections.abc import Mapping, Sequence
@@ -16,7 +15,7 @@ from browser_service.host.elements.ties import ignore, listen, open_session
 from browser_service.host.scripts import call_of, results, script
 from browser_service.host.tabs.record import BLANK
 from browser_service.host.tabs.tab import Tab
-from shared.background import Background, at_most
+from shared.background import AtMost, Background
 from shared.model import weight
 from shared.pages import Parked
 
@@ -58,11 +57,8 @@ async def has_unsent_fields(frames: list[Frame]) -> bool:
 async def scroll_back(page: Page, parked: Parked) -> None:
     if not parked.x and not parked.y:
         return
-    try:
-        async with asyncio.timeout(_SCROLLS_WITHIN_S):
-            await page.evaluate(_SCROLL, [parked.x, parked.y, 1_000])
-    except (PlaywrightError, TimeoutError):
-        return  # it went on elsewhere, or is busy: it is open all the same
+    async with AtMost(_SCROLLS_WITHIN_S, PlaywrightError):  # it went on elsewhere, or is busy: it is open all the same
+        await page.evaluate(_SCROLL, [parked.x, parked.y, 1_000])
 
 
 async def restore_storage(tab: Tab, url: str, storage: Mapping[str, str], background: Background) -> None:
@@ -99,7 +95,7 @@ async def history_of(tab: Tab) -> tuple[str, ...]:
 async def replay_history(page: Page, urls: Sequence[str]) -> None:
     """Give a new window a history, and leave it at the last entry. This sends nothing to the site: each entry is an
     empty document until somebody goes back to it."""
-    async with at_most(_WALKS_WITHIN_S, PlaywrightError):  # the page itself comes back all the same
+    async with AtMost(_WALKS_WITHIN_S, PlaywrightError):  # the page itself comes back all the same
         cdp = await open_session(page)
         await cdp.send("Network.enable")
         await cdp.send("Network.setBypassServiceWorker", {"bypass": True})  # which would answer in our place

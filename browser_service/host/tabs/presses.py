@@ -17,6 +17,7 @@ from playwright.async_api import CDPSession
 from playwright.async_api import Error as PlaywrightError
 
 from browser_service.host.scripts import call_of, script
+from shared.background import AtMost
 
 STILL_S: Final = 3.0
 """After a press of the person's, an agent's next act waits until there was none for so long."""
@@ -105,11 +106,9 @@ class Presses:
         gone."""
         if self._cdp is None:
             return None
-        try:
-            async with asyncio.timeout(_ANSWERS_WITHIN_S):
-                return await self._cdp.send(_SENT)
-        except (PlaywrightError, TimeoutError):
-            return None
+        async with AtMost(_ANSWERS_WITHIN_S, PlaywrightError):
+            return await self._cdp.send(_SENT)
+        return None
 
 
 class ActPresses:

@@ -24,7 +24,7 @@ from browser_service.host.tabs.presses import Presses
 from browser_service.host.tabs.record import BLANK, PageRecord
 from browser_service.rules.bounded import Bounded
 from browser_service.security.urls import abridged
-from shared.background import Background, at_most
+from shared.background import AtMost, Background
 from shared.cuts import cut
 from shared.model import Json, weight
 
@@ -252,11 +252,9 @@ class Tab:
 
     async def title(self) -> str | None:
         """Ask for the title, for 200 ms at most; None if the page does not answer."""
-        try:
-            async with asyncio.timeout(_TITLE_WITHIN_S):
-                return await self.read_title()
-        except (TimeoutError, PlaywrightError):
-            return None
+        async with AtMost(_TITLE_WITHIN_S, PlaywrightError):
+            return await self.read_title()
+        return None
 
     async def read_title(self) -> str:
         """Read the title, or the beginning of a long one: the page decides its length, and acts read it again and
@@ -295,7 +293,7 @@ class Tab:
     async def kill(self) -> None:
         """End the renderer at once, which may be too busy to close in good order, and close the tab."""
         if self.cdp is not None:
-            async with at_most(_TITLE_WITHIN_S, PlaywrightError):  # it has no time for an answer
+            async with AtMost(_TITLE_WITHIN_S, PlaywrightError):  # it has no time for an answer
                 await self.cdp.send("Page.crash")
         await self.close()
 
