@@ -4,7 +4,6 @@ They are more than 300 lines because one test walks all that could tell of a tab
 """
 
 import asyncio
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -15,9 +14,9 @@ from shared.actions.traits import Scope
 from shared.catalogue import ACTIONS
 from tests.support.bodies import smallest
 from tests.support.json import AnyJson
-from tests.support.listening import PATIENCE_S, become
+from tests.support.listening import become
 from tests.support.persons import Persons, list_until
-from tests.support.service import Agent, RunningService, running_service, settings_for
+from tests.support.service import Agent, RunningService
 from tests.support.sharing import StartService
 from tests.support.site import Answer, Site
 
@@ -47,9 +46,7 @@ class Owner:
         return {tab["url"]: tab for tab in listed}
 
     async def reply(self, path: str, url: str, **more: AnyJson) -> dict[str, AnyJson]:
-        async with asyncio.timeout(PATIENCE_S):
-            while not (tab := (await self.tabs()).get(url)) or not tab["title"]:
-                pass  # a tab that has just been opened comes a moment later; asking takes one each time
+        tab = (await self.tabs())[url]
         return dict((await self.http.post(path, json={"tabId": tab["tabId"], **more})).json())
 
     async def share(self, url: str, **more: AnyJson) -> str:
@@ -63,31 +60,18 @@ class Owner:
         assert reply["success"], reply
 
 
-@pytest.fixture(scope="module")
-async def _attached(tmp_path_factory: pytest.TempPathFactory, _persons: Persons) -> AsyncIterator[RunningService]:
-    async with running_service(settings_for(tmp_path_factory.mktemp("attached"), cdp_url=_persons.url)) as running:
-        yield running
-
-
-@pytest.fixture
-async def service(_attached: RunningService, persons: Persons) -> RunningService:  # noqa: ARG001 - its tabs are closed after each test
-    """Return a service that is attached to the person's browser, and has seen the tabs of the test before go."""
-    await _attached.session().context()
-    await become(lambda: len(_attached.context().pages) == 1 and not _attached.known_pages())
-    return _attached
-
-
-async def attached(start: StartService, persons: Persons) -> RunningService:
+async def attached(start: StartService, persons: Persons, **settings: AnyJson) -> RunningService:
     """Start a service, and wait until it is attached to the person's browser."""
-    service = await start(cdp_url=persons.url)
+    service = await start(cdp_url=persons.url, **settings)
     await service.session().context()
     return service
 
 
 async def test_an_agents_list_has_only_the_number_of_the_tabs_that_are_not_shared(
-    service: RunningService, persons: Persons, site: Site
+    start: StartService, persons: Persons, site: Site
 ) -> None:
     await persons.open(site.page("/", FORM))
+    service = await attached(start, persons)
     async with service.agent() as agent, service.agent(operator=True) as person:
         await agent.call("goto", pageId="mine", url=site.page("/mine", FORM))
         listed = await list_until(agent, lambda listed: listed["unshared"] == 2)
@@ -98,9 +82,10 @@ async def test_an_agents_list_has_only_the_number_of_the_tabs_that_are_not_share
 
 
 async def test_a_shared_tab_is_a_page_of_the_persons_in_which_agents_act_and_which_they_do_not_close(
-    service: RunningService, persons: Persons, site: Site
+    start: StartService, persons: Persons, site: Site
 ) -> None:
     await persons.open(site.page("/", FORM))
+    service = await attached(start, persons)
     async with service.agent() as agent, service.agent(operator=True) as person:
         page_id = await Owner(person).share(site.url("/"))
         (listed,) = (await agent.call("list_pages"))["people"]
@@ -113,10 +98,9 @@ async def test_a_shared_tab_is_a_page_of_the_persons_in_which_agents_act_and_whi
         assert site.counts["/"] == 1
 
 
-async def test_agents_only_read_a_tab_that_is_shared_to_read(
-    service: RunningService, persons: Persons, site: Site
-) -> None:
+async def test_agents_only_read_a_tab_that_is_shared_to_read(start: StartService, persons: Persons, site: Site) -> None:
     await persons.open(site.page("/", FORM))
+    service = await attached(start, persons)
     async with service.agent() as agent, service.agent(operator=True) as person:
         page_id = await Owner(person).share(site.url("/"), access="read")
         assert "form" in str(await agent.call("snapshot", pageId=page_id))
@@ -132,9 +116,10 @@ async def test_agents_only_read_a_tab_that_is_shared_to_read(
 
 
 async def test_a_tab_shared_with_one_client_is_private_to_it_and_it_cannot_give_it_away(
-    service: RunningService, persons: Persons, site: Site
+    start: StartService, persons: Persons, site: Site
 ) -> None:
     await persons.open(site.page("/", FORM))
+    service = await attached(start, persons)
     async with service.agent("Ann") as ann, service.agent("Bob") as bob, service.agent(operator=True) as person:
         for agent in (ann, bob):
             await agent.call("list_pages")
@@ -155,10 +140,11 @@ async def test_a_tab_shared_with_one_client_is_private_to_it_and_it_cannot_give_
 
 
 async def test_taking_a_tab_back_ends_the_act_that_runs_and_leaves_the_tab_as_it_is(
-    service: RunningService, persons: Persons, site: Site
+    start: StartService, persons: Persons, site: Site
 ) -> None:
     site.page("/api", "{}")
     await persons.open(site.page("/", FORM))
+    service = await attached(start, persons)
     async with service.agent() as agent, service.agent(operator=True) as person:
         page_id = await Owner(person).share(site.url("/"))
         await agent.call("fill", pageId=page_id, selector="#a", value="typed")
@@ -183,10 +169,11 @@ async def test_taking_a_tab_back_ends_the_act_that_runs_and_leaves_the_tab_as_it
 
 
 async def test_a_popup_of_a_shared_tab_is_shared_likewise_and_taken_back_with_it(
-    service: RunningService, persons: Persons, site: Site
+    start: StartService, persons: Persons, site: Site
 ) -> None:
     site.page("/popup", FORM)
     await persons.open(site.page("/", "<button onclick=\"window.open('/popup')\">open</button>"))
+    service = await attached(start, persons)
     async with service.agent() as agent, service.agent(operator=True) as person:
         page_id = await Owner(person).share(site.url("/"))
         (popup,) = (await agent.call("click", pageId=page_id, selector="button"))["popups"]
@@ -202,10 +189,11 @@ async def test_a_popup_of_a_shared_tab_is_shared_likewise_and_taken_back_with_it
 
 
 async def test_shared_tabs_stay_shared_when_the_connection_or_the_service_comes_back_and_no_other_is_known(
-    service: RunningService, persons: Persons, site: Site
+    start: StartService, persons: Persons, site: Site
 ) -> None:
     await persons.open(site.page("/", FORM))
     await persons.open(site.page("/other", FORM))
+    service = await attached(start, persons)
     async with service.agent() as agent, service.agent(operator=True) as person:
         page_id = await Owner(person).share(site.url("/"), access="read")
         await service.context().browser.close()  # type: ignore[union-attr] # an attached browser is there
@@ -217,9 +205,10 @@ async def test_shared_tabs_stay_shared_when_the_connection_or_the_service_comes_
 
 
 async def test_a_tab_that_is_shared_twice_at_once_is_one_page_and_taken_back_whole(
-    service: RunningService, persons: Persons, site: Site
+    start: StartService, persons: Persons, site: Site
 ) -> None:
     await persons.open(site.page("/", FORM))
+    service = await attached(start, persons)
     async with service.agent() as agent, service.agent(operator=True) as person:
         owner = Owner(person)
         shares = [owner.reply(wire.TABS_SHARE, site.url("/"), access=access) for access in ("act", "read", "act")]
@@ -306,11 +295,12 @@ async def test_agents_act_in_a_tab_behind_another_and_leave_that_in_front(
 
 
 async def test_an_agent_has_to_do_with_cookies_only_where_it_has_a_page(
-    service: RunningService, persons: Persons, site: Site
+    start: StartService, persons: Persons, site: Site
 ) -> None:
     site.page("/login", Answer("in", headers={"Set-Cookie": f"sid={WORD}; Path=/"}))
     await persons.open(site.url("/login", host="localhost"))
     await persons.open(site.url("/login"))
+    service = await attached(start, persons)
     async with service.agent() as agent:
         await agent.call("goto", pageId="mine", url=site.page("/mine", FORM))
         for action, more in (
