@@ -1,6 +1,6 @@
 // Returns the names of the options in the list that belongs to a combobox, once it has opened; waits a moment for that.
 // A field to search by has none: its options lead elsewhere.
-const WAIT_MS = 250, TURN_MS = 16, MOST = 50, MOST_CHARACTERS = 60;
+const WAIT_MS = 1000, TURN_MS = 16, MOST = 50, MOST_CHARACTERS = 60;
 
 export default async e => {
   if (e.type === 'search' || e.closest('search, [role=search]')) return [];

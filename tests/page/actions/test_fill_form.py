@@ -317,7 +317,7 @@ const show = () => {
   list.innerHTML = found.map((each, n) => `<li role=option id=o${n}>${each}</li>`).join('');
   return found;
 };
-film.oninput = () => { at = -1; setTimeout(show, 40); };
+film.oninput = () => { at = -1; setTimeout(show, 500); };
 film.onkeydown = e => {
   const found = show();
   if (e.key === 'ArrowDown') film.setAttribute('aria-activedescendant', 'o' + (at = (at + 1) % found.length));
