@@ -20,7 +20,7 @@ demo: setup ## Two agents share one login in a smart home
 
 # Two cores have no work left for a fourth process: all tests take as long with four, and more of them meet their limits
 # of time. Those of `long` wait for processes much of the time.
-# Pages are opened in a lighter browser of the same engine; make check and .ci/run open all in the one that users have.
+# Pages are opened in a lighter browser of the same engine; make check opens all in the one that users have.
 test: export TESTS_BROWSER ?= shell
 test: setup ## Run the tests, three at a time
 	@$(PYTHON_IN_VENV) -m pytest -n 3 --dist worksteal -m "not long and not ray"
