@@ -28,6 +28,7 @@ from shared.quoting import address
 
 LOADING_S: Final = 8.0
 """How long a page that is already usable may still load before the reply."""
+_LOAD_FOLLOWS_S: Final = 1.0
 _ERROR_PAGES: Final = 2
 """The most error pages of earlier navigations that end a visit before it fails."""
 _LISTED_URLS: Final = 5
@@ -103,6 +104,8 @@ async def _wait_until_usable(task: asyncio.Future[Response | None], observation:
     futures: set[asyncio.Future[Response | None] | asyncio.Future[None]] = {task, usable}
     try:
         await asyncio.wait(futures, return_when=asyncio.FIRST_COMPLETED)
+        if not observation.pending_urls():  # the load follows at once
+            await asyncio.wait({task}, timeout=_LOAD_FOLLOWS_S)
     finally:
         usable.cancel()
 

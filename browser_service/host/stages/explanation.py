@@ -161,7 +161,8 @@ async def _wrong_frame(error: PlaywrightError, page: BrowserPage, action: Action
     if "<iframe> was expected" in str(error):
         return errors.no_frame(frame, url=live.url)
     if errors.is_timeout(error) and await locator.count() == 0:
-        return await _not_found(live, action, frame)
+        hint = "That is `frame`, which takes the ref or a selector of an iframe, such as iframe[name='...']."
+        return errors.not_found(frame, action.aim.timeout or action.allowed_ms(), url=live.url, hint=hint)
     if errors.is_ambiguous(error) and await locator.count() > 1:
         return await _ambiguous(page, locator, frame)
     return None

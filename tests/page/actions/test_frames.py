@@ -83,6 +83,13 @@ async def test_a_frame_in_a_frame_is_named_from_the_page_on(tab: Tab) -> None:
     assert (await tab.call("extract_text", selector="button", frame=frame["frame"]))["text"] == "Paid"
 
 
+async def test_a_frame_that_is_not_there_is_named_as_the_frame(tab: Tab) -> None:
+    await _shop(tab, "")
+    error = await tab.error("click", selector="text=Pay", frame="inner", timeout=500)
+    assert (error["code"], "'inner'" in error["message"]) == ("ELEMENT_NOT_FOUND", True)
+    assert "That is `frame`" in error["hint"]
+
+
 async def test_an_element_that_the_page_makes_a_moment_later_is_waited_for(tab: Tab) -> None:
     await _shop(
         tab,

@@ -42,6 +42,12 @@ async def test_a_page_that_does_not_end_loading_is_used_once_it_can_be(
     release.set()
 
 
+async def test_a_page_with_nothing_left_to_load_has_loaded(tab: Tab, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(arrival, "LOADING_S", 0)
+    result = await tab.call("goto", pageId="tab", url=tab.site.page("/late", "<p>late"))
+    assert (result["observed"].startswith("HTTP 200"), "pending" in result) == (True, False), result
+
+
 async def test_a_timeout_that_ends_before_the_load_of_a_page_that_can_be_used_is_no_failure(tab: Tab) -> None:
     url, release = _slow_picture(tab)
     result = await tab.call("goto", pageId="tab", url=url, timeout=1_000)
