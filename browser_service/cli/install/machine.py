@@ -42,7 +42,8 @@ class Machine(NamedTuple):
     @property
     def service_variables(self) -> dict[str, str]:
         """Return what in this environment says where the service is: a chat's program must find it there as well."""
-        data_dir, port = (self.environment.get(name) for name in ("BROWSE_DATA_DIR", "PORT"))
+        here = self.environment
+        data_dir, port = here.get("BROWSE_DATA_DIR"), here.get("BROWSE_PORT") or here.get("PORT")
         place = {"BROWSE_DATA_DIR": str(Path(data_dir).expanduser().absolute())} if data_dir else {}
         return place | ({"PORT": port} if port and port != str(DEFAULT_PORT) else {})
 
