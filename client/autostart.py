@@ -80,7 +80,7 @@ class Autostart:
         self.enabled = enabled
         self.data_dir = data_dir
         self._url = url
-        self._inherited = instance.service_environment() if enabled else {}
+        self._inherited = instance.for_service() if enabled else None
         given = caller.current()
         self.since = given.since if given else time.time()
 

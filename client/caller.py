@@ -50,6 +50,16 @@ def absolute(path: Path) -> Path:
     return expanded.absolute() if caller is None else caller.folder / expanded
 
 
+def folder() -> Path | None:
+    """Return that program's folder; None if it is gone."""
+    caller = _current.get()
+    try:
+        found = Path.cwd() if caller is None else caller.folder
+    except FileNotFoundError:
+        return None
+    return found if found.is_dir() else None
+
+
 def say(text: str) -> None:
     """Write a text to the stderr of that program, or of this process."""
     caller = _current.get()

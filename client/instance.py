@@ -38,6 +38,13 @@ _MAX_BODY_BYTES: Final = 1_000_000
 Probed = TypeVar("Probed")
 
 
+class Inherited(NamedTuple):
+    """What a service takes on from whoever starts it: its settings may name files in the folder, which may be gone."""
+
+    environment: Mapping[str, str]
+    folder: Path | None
+
+
 class Instance(NamedTuple):
     """A service that has answered."""
 
@@ -108,14 +115,14 @@ def start(
     probe: Callable[[], Probed | None],
     *,
     end_if_late: bool = False,
-    inherited: Mapping[str, str] | None = None,
+    inherited: Inherited | None = None,
 ) -> tuple[Probed, int | None]:
     """Start the service of this data directory unless `probe` finds one already, and wait until `probe` does.
 
     If several callers start it at once, a lock in the data directory lets one do so while the others wait. Returns the
     result of `probe`, and the pid of the started process, if one was started. Raises NotStarted if the service does not
     answer within START_WITHIN_S (with `end_if_late` this ends it), and OSError if the directory cannot be used.
-    `inherited` is the service's environment, by default taken from this process.
+    `inherited` is what the service takes on, by default that of whoever calls.
     """
     if found := probe():
         return found, None
@@ -125,7 +132,7 @@ def start(
     with filelock.FileLock(data_dir / START_LOCK, timeout=START_WITHIN_S):
         if found := probe():
             return found, None
-        log_start, child = _spawn(data_dir, inherited or service_environment(), settings)
+        log_start, child = _spawn(data_dir, inherited or for_service(), settings)
         deadline = time.monotonic() + START_WITHIN_S
         while time.monotonic() < deadline:
             if found := probe():
@@ -154,20 +161,19 @@ def stop(instance: Instance) -> bool:
     return True
 
 
-def service_environment() -> dict[str, str]:
-    """Return the environment for a service that is started now."""
+def for_service() -> Inherited:
+    """Return what a service that is started now takes on."""
     given = caller.environ()
     # this tree need not be installed, and packages elsewhere may have the same names
     paths = [str(Path(__file__).parents[1]), given.get("PYTHONPATH", "")]
-    return {**environment.of_service(given), "PYTHONPATH": os.pathsep.join(filter(None, paths))}
+    return Inherited(
+        {**environment.of_service(given), "PYTHONPATH": os.pathsep.join(filter(None, paths))}, caller.folder()
+    )
 
 
-def _spawn(
-    data_dir: Path, inherited: Mapping[str, str], settings: Mapping[str, str]
-) -> "tuple[int, subprocess.Popen[bytes]]":
+def _spawn(data_dir: Path, inherited: Inherited, settings: Mapping[str, str]) -> "tuple[int, subprocess.Popen[bytes]]":
     """Start the service in a session of its own, so that it outlives us. Returns the log's size before the start, and
     the process."""
-    folder = caller.absolute(Path())
     log = os.open(data_dir / LOG_FILE, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
     try:
         log_start = os.fstat(log).st_size
@@ -176,8 +182,8 @@ def _spawn(
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
-            cwd=folder if folder.is_dir() else data_dir,  # its settings may name files there
-            env={**inherited, **settings, "BROWSE_DATA_DIR": str(data_dir)},
+            cwd=inherited.folder or data_dir,
+            env={**inherited.environment, **settings, "BROWSE_DATA_DIR": str(data_dir)},
             start_new_session=True,
         )
     finally:

@@ -68,7 +68,8 @@ def rules_of(settings: Settings, *, is_running: bool) -> Rules | None:
         found = f"{len(read_rules(file).rules)} in {file}"
     except WrongRules as error:
         return Rules(str(error), "Correct it: no service starts with this file.", ok=False)
-    if is_running and file.stat().st_mtime > (settings.data_dir / wire.INSTANCE_FILE).stat().st_mtime:
+    began = settings.data_dir / wire.INSTANCE_FILE
+    if is_running and began.exists() and file.stat().st_mtime > began.stat().st_mtime:
         return Rules(f"{found}, which changed since the service began", RESTART)
     return Rules(found)
 

@@ -135,10 +135,11 @@ class FlowDesk:
         run = self.stopped.take(caller.client_id, asked.flow)
         at, number = run.at, asked.step or run.at + 1
         try:
-            given = {_mended(run, number): asked.selector} if asked.selector else {}
+            place = _mended(run, number, asked.selector)
         except ValidationFailed:
             self.stopped.put(caller.client_id, run)
             raise
+        given = {place: asked.selector} if asked.selector else {}
         run.at = number - 1
         try:
             result = await self._go(caller, run, ports, given)
@@ -189,11 +190,13 @@ class FlowDesk:
         return f"step {number} of the file is mended: {again[0]}"
 
 
-def _mended(run: Run, number: int) -> str:
-    """Return the place of the element that one selector mends. Raises ValidationFailed."""
+def _mended(run: Run, number: int, selector: str | None) -> str:
+    """Return the place of the element that the selector mends; "" without one. Raises ValidationFailed."""
     flow = run.flow
     if number > len(flow.steps):
         raise ValidationFailed(f"The flow {flow.name} has {len(flow.steps)} steps.", details=field_details("step"))
+    if selector is None:
+        return ""
     places = [*selectors_of(flow.steps[number - 1].arguments)]
     if number == run.at + 1 and run.missing in places:
         return run.missing

@@ -47,7 +47,6 @@ _LOADS_MS: Final = 15_000
 _AT_REST_S: Final = 0.1
 """A page that has loaded says so at once."""
 _MISSING: Final = frozenset({ElementNotFound.code, ElementGone.code, StaleRevision.code})
-_NOT_YET: Final = _MISSING | {ElementNotInteractable.code}
 _UNSURE: Final = frozenset({UnknownOutcome.code, TimedOut.code, BrowserCrashed.code})
 _ROLE: Final = re.compile(r'role=([a-z]+)\[name=("(?:[^"\\]|\\.)*")\]$')
 _PLACE: Final = re.compile(r"(?:#|[a-z][\w-]*(?:[\[: >]|$)).*", re.DOTALL)
@@ -187,6 +186,7 @@ class Runner:
         if run.page_id and not run.at:
             with suppress(BrowseError):  # the first step says what is wrong with the page
                 log = await self._perform({**_LOG, "pageId": run.page_id, "limit": 1}, f"flow {run.flow.name}")
+                run.expected.clear()
                 run.since = max((int(str(each["number"])) for each in _requests(log)), default=0)
         first_effect = _first_effect(run.flow.steps)
         for number, step in enumerate(run.flow.steps[run.at :], run.at + 1):
@@ -235,6 +235,7 @@ class _StepRun:
             seen = await self._found_once_loaded(given)
         except BrowseError as error:
             seen = await self._healed(error)
+        run.missing = ""
         opened = [str(each) for each in cast("list[JsonValue]", seen.result.get("popups") or [])]
         run.windows += opened
         run.pages |= {step.page: run.pages.get(step.page, seen.page_id), **dict(zip(step.opens, opened, strict=False))}
@@ -259,11 +260,7 @@ class _StepRun:
         except BrowseError as error:
             page_id, began = self._run.pages.get(self._step.page), time.monotonic()
             waiting: Json = {"action": "wait_for_load", "state": "networkidle", "timeout": _LOADS_MS}
-            if (
-                page_id is None
-                or error.body().code not in _NOT_YET
-                or not await self._comes({**waiting, "pageId": page_id})
-            ):
+            if page_id is None or not _is_not_yet_there(error) or not await self._comes({**waiting, "pageId": page_id}):
                 raise
             if time.monotonic() - began < _AT_REST_S:
                 raise
@@ -294,8 +291,9 @@ class _StepRun:
         if error.body().code not in _MISSING:
             return ""
         missing = error.details.get("selector")
-        found = (place for place, each in selectors.items() if len(selectors) == 1 or each == missing)
-        return next(found, "")
+        values = self._run.values
+        found = (place for place, each in selectors.items() if flows.filled(each, values, "selector") == missing)
+        return next(iter(selectors), "") if len(selectors) == 1 else next(found, "")
 
     def _page(self) -> Json:
         """Return the address of the step: its page, or a new one."""
@@ -409,6 +407,13 @@ class _StepRun:
         """Return the step's call in few words."""
         first = (next(iter(self._choices.values()), None) or [""])[0] or self._step.arguments.get("url", "")
         return f"{self._step.action} {shortened(str(first), 160)}".rstrip()
+
+
+def _is_not_yet_there(error: BrowseError) -> bool:
+    """Return whether nothing was done, for want of the element within the time."""
+    code, context = error.body().code, error.details.get("context")
+    in_time = code == ElementNotInteractable.code and isinstance(context, dict) and "timeout" in context
+    return in_time or code in _MISSING
 
 
 def _requests(log: Seen) -> list[Json]:

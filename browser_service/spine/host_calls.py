@@ -178,7 +178,8 @@ class HostCalls(Stage):
     async def _cancel(self, client_id: str, call_id: str) -> None:
         """Cancel a call at its host, and the calls that ask a person about it."""
         running = (record.call_id for record in self.register.running(client_id))
-        for each in [call_id, *(asking for asking in running if asking.startswith(f"{call_id}{ASKING}"))]:
+        its_own = (f"{call_id}{ASKING}", f"{call_id}.")  # and of its parts, as of a flow's steps
+        for each in [call_id, *(each for each in running if each.startswith(its_own) and ASKING in each)]:
             with contextlib.suppress(HostGone):  # its calls end without being told
                 await self.host.cancel(str(CallKey(client_id, each)))
 

@@ -137,10 +137,10 @@ async def _persons(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Pe
 
 
 @pytest.fixture
-async def persons(_persons: Persons) -> AsyncIterator[Persons]:
+async def persons(_persons: Persons) -> Persons:
     """Return a person's browser with a blank tab, which a module's tests share."""
-    yield _persons
     await _persons.forget()
+    return _persons
 
 
 @pytest.fixture

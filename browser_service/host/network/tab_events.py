@@ -126,6 +126,8 @@ class _Hearing:
 
 def _is_about(event: object, urls: set[str]) -> bool:
     if isinstance(event, ConsoleMessage):
-        return any(url in f"{event.location['url']} {event.text}" for url in urls)
+        return event.location["url"] in urls or any(f"'{url}'" in event.text for url in urls)
     request = event.request if isinstance(event, Response) else event
-    return isinstance(request, Request) and request.url in urls and request.resource_type == "fetch"
+    if not isinstance(request, Request) or request.url not in urls:
+        return False
+    return (request.method, request.resource_type) == ("GET", "fetch")

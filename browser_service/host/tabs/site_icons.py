@@ -60,7 +60,8 @@ class SiteIcons:
 
     async def _loaded(self, tab: Tab, site: str) -> str:
         url = results.read(str, await tab.evaluate(_ICON))
-        if not self._may_load(url, site):
+        is_itself = url == tab.page.url.partition("#")[0]  # of whose requests agents are to hear
+        if is_itself or not self._may_load(url, site):
             return ""
         tab.events.ours.add(url)
         asyncio.get_running_loop().call_later(_HEARD_OF_S, tab.events.ours.discard, url)

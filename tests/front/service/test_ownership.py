@@ -339,7 +339,8 @@ async def test_an_act_for_another_revision_or_url_is_refused_before_anything_hap
     await agent.call("fill", pageId="p", selector="#a", value="1", ifRevision=revision)
     stale = await agent.error("fill", pageId="p", selector="#a", value="2", ifRevision=revision)
     assert (stale["status"], stale["code"]) == (412, "STALE_REVISION")
-    assert stale["details"]["context"]["field"] == "ifRevision"
+    now = (await agent.reply("get_current_url", pageId="p")).json()["page"]["revision"]
+    assert stale["details"]["context"] == {"field": "ifRevision", "revision": now}
     elsewhere = await agent.error("fill", pageId="p", selector="#a", value="3", expectUrl="*/checkout")
     assert (elsewhere["code"], elsewhere["details"]["context"]) == (
         "STALE_REVISION",

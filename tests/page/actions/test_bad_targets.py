@@ -162,7 +162,7 @@ async def test_a_selector_that_fits_several_elements_says_what_each_of_them_is(t
 )
 async def test_text_for_a_field_that_takes_none_is_refused(tab: Tab, state: str, reason: str) -> None:
     await tab.show(f"<input id=e value=old {state}>")
-    fill = await _refused(tab, "ELEMENT_NOT_INTERACTABLE", 409, "fill", selector="#e", value="new", timeout=500)
+    fill = await _refused(tab, "ELEMENT_NOT_INTERACTABLE", 409, "fill", selector="#e", value="new", timeout=1_000)
     typing = await _refused(tab, "ELEMENT_NOT_INTERACTABLE", 409, "type", selector="#e", text="new")
     assert (reason in fill["message"], reason in typing["message"]) == (True, True)
     assert await tab.sees("e.value") == "old"

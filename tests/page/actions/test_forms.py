@@ -273,7 +273,7 @@ async def test_fill_of_an_element_that_goes_away_with_it_has_still_happened(tab:
 async def test_fill_of_something_that_takes_no_text_says_what_it_is(tab: Tab) -> None:
     await tab.show("<p id=p>text</p><input id=box type=checkbox>")
     for selector in ("#p", "#box"):
-        error = await tab.error("fill", selector=selector, value="x", timeout=250)
+        error = await tab.error("fill", selector=selector, value="x")
         assert (error["code"], error["status"]) == ("ELEMENT_NOT_INTERACTABLE", 409)
     assert "checkbox" in error["message"]
 
@@ -425,7 +425,7 @@ async def test_among_options_with_the_same_label_the_reply_names_the_chosen_one(
 
 async def test_select_option_of_an_unknown_option_lists_the_known_ones(tab: Tab) -> None:
     await tab.show(TEAS)
-    error = await tab.error("select_option", selector="#s", label="Oolong", timeout=250)
+    error = await tab.error("select_option", selector="#s", label="Oolong", timeout=1_000)
     assert (error["code"], error["status"]) == ("ELEMENT_NOT_INTERACTABLE", 409)
     assert "no such option" in error["message"]
     assert await tab.sees("s.value") == "g"

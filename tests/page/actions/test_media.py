@@ -328,7 +328,7 @@ async def test_screenshot_of_a_missing_element_says_so(tab: Tab) -> None:
         "ELEMENT_NOT_FOUND",
         "Element matching selector '#none' not found after 250ms",
     )
-    hidden = await tab.error("screenshot", selector="p", timeout=250)
+    hidden = await tab.error("screenshot", selector="p", timeout=1_000)
     assert (hidden["code"], hidden["status"]) == ("ELEMENT_NOT_INTERACTABLE", 409)
     assert "not visible" in hidden["message"]
 

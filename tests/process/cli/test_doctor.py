@@ -2,6 +2,7 @@
 
 import os
 import re
+import socket
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,6 @@ from shared.data_files import JOURNAL_FILE
 from shared.secret import ensure_secret
 from shared.wire import INSTANCE_FILE, SECRET_FILE
 from tests.support.json import AnyJson
-from tests.support.site import Site
 from tests.support.terminal import Terminal
 
 pytestmark = pytest.mark.whole_browser
@@ -40,8 +40,9 @@ def test_what_is_missing_is_named_with_its_remedy_and_the_exit_code_is_one(termi
     ensure_secret(terminal.data_dir)
     secret.chmod(0o644)
     absent = str(terminal.data_dir / "no-browser")
-    with Site() as other:
-        done = terminal.run("doctor", "--json", "--port", str(other.port), BROWSE_EXECUTABLE_PATH=absent)
+    with socket.create_server(("127.0.0.1", 0)) as mute:
+        port = str(mute.getsockname()[1])
+        done = terminal.run("doctor", "--json", "--port", port, BROWSE_EXECUTABLE_PATH=absent)
     assert (done.code, done.json["ok"]) == (1, False)
     problems = failed(done.json)
     assert set(problems) == {"secret", "port", "browser"}

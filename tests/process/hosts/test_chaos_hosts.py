@@ -36,6 +36,7 @@ from tests.support.site import Answer, Received, Site
 pytestmark = [
     pytest.mark.anyio,
     pytest.mark.long,
+    pytest.mark.own_start,
     pytest.mark.skipif("BROWSE_CHAOS_KILLS" not in os.environ, reason="make chaos-hosts runs it"),
 ]
 

@@ -126,6 +126,7 @@ async def test_a_frozen_host_acts_no_more_when_it_wakes(hosts: Rack, site: Site)
         assert (await acts.act(agent, "frozen"))["success"]
 
 
+@pytest.mark.own_start
 async def test_a_link_that_is_back_within_the_lease_was_never_missed(hosts: Rack, site: Site) -> None:
     acts = Acts(site)
     async with cuttable(hosts.port) as network:
