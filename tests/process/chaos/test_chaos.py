@@ -197,7 +197,14 @@ class Chaos:
             process = psutil.Process(pid)
             if (after := _handles_of(process)) > before + MORE_HANDLES:
                 wrongs.append(f"{before} handles, and then {after}: {process.cmdline()}")
-        wrongs += await leaks(here.data_dir, [f"{here.site.url}{path}" for path in here.paths.values()], [KEPT, APART])
+        for chat in here.chats:
+            await here.tidy(chat)  # what the last kill left unsure
+        open_besides = await leaks(
+            here.data_dir, [f"{here.site.url}{path}" for path in here.paths.values()], [KEPT, APART]
+        )
+        wrongs += open_besides
+        if open_besides:
+            wrongs.append(f"listed: {await here.chats[0].do('list_sessions')}")
         for chat in here.chats:
             await chat.close()
         service = victims.service(here.data_dir)
