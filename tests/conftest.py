@@ -30,7 +30,7 @@ settings.register_profile("ours", deadline=None, derandomize=bool(os.environ.get
 settings.load_profile("ours")
 expect.set_options(timeout=PATIENCE_S * 1_000)  # for the same reason: five seconds are few there
 # A traceback with the values of all variables takes the processor two seconds to draw.
-drawn = structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
+drawn = structlog.dev.ConsoleRenderer(colors=False, exception_formatter=structlog.dev.plain_traceback)
 structlog.configure(processors=[*structlog.get_config()["processors"][:-1], drawn])
 
 

@@ -277,7 +277,7 @@ async def test_a_pages_dialog_is_answered_at_the_wall_for_an_agent_and_by_the_pe
 async def test_an_agents_request_is_answered_next_to_its_page(
     window: Page, running: RunningService, claude: Agent
 ) -> None:
-    for kind, press, told in (("login", "Done", "ana signed in"), ("decision", "blue", "It says: blue")):
+    for kind, press, told in (("login", "Done", "ana says it is done: a login"), ("decision", "blue", "It says: blue")):
         choices = {"choices": ["red", "blue"]} if kind == "decision" else {}
         asked = await claude.call("request_human", pageId="shop", kind=kind, message="Please.", timeout=1, **choices)
         await window.goto(f"{running.base_url}/#/")
