@@ -78,6 +78,12 @@ class Persons:
                 while not await self._url(http, opened):
                     pass  # asking takes a moment each time
 
+    async def until_shown(self, *urls: str) -> None:
+        """Wait until tabs show these URLs: one that has just been opened may have none for a moment."""
+        async with asyncio.timeout(PATIENCE_S):
+            while not {*urls} <= {*await self.tabs()}:
+                pass  # asking takes a moment each time
+
     async def forget(self) -> None:
         """Close all tabs but a new one, and forget all logins, for the next test."""
         async with httpx.AsyncClient(trust_env=False) as http:

@@ -28,7 +28,7 @@ async def test_no_page_reaches_the_port_by_which_the_browser_is_driven(
             assert (await agent.call("evaluate_script", pageId="mine", expression=ask))["value"] == "refused"
         await persons.open(persons.url + "/json/version")
         await persons.open(service.base_url + "/health")
-        assert {persons.url + "/json/version", service.base_url + "/health"} <= {*await persons.tabs()}
+        await persons.until_shown(persons.url + "/json/version", service.base_url + "/health")
         assert "is blocked" not in str((await agent.call("list_pages"))["people"])
 
 
