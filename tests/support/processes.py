@@ -29,6 +29,13 @@ def renderers(data_dir: Path) -> list[psutil.Process]:
     return [process for process in children if "--type=renderer" in _command(process)]
 
 
+def runs(process: psutil.Process) -> bool:
+    """True while a process runs. A zombie has ended: the machine's init may leave it one."""
+    with contextlib.suppress(psutil.NoSuchProcess):  # it may end between two questions
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    return False
+
+
 async def kill(*processes: psutil.Process) -> None:
     """kill -9, and wait until the processes are gone."""
     for process in processes:

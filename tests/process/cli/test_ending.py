@@ -11,6 +11,7 @@ import psutil
 import pytest
 
 from shared.wire import BROWSER
+from tests.support.processes import runs
 from tests.support.site import Answer, Site
 from tests.support.terminal import Terminal, eventually
 
@@ -65,7 +66,7 @@ def tree(terminal: Terminal) -> list[psutil.Process]:
 def ended(processes: list[psutil.Process]) -> list[psutil.Process]:
     """Return the processes that run on."""
     _, alive = psutil.wait_procs(processes, timeout=5)
-    return [process for process in alive if process.status() != psutil.STATUS_ZOMBIE]
+    return [process for process in alive if runs(process)]
 
 
 @pytest.mark.usefixtures("release")

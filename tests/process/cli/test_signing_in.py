@@ -8,6 +8,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from tests.support.processes import runs
 from tests.support.screen import screen
 from tests.support.site import Answer, Received, Site
 from tests.support.terminal import Terminal, eventually
@@ -70,7 +71,7 @@ def test_an_interrupted_login_closes_its_window(terminal: Terminal, display: str
         (window,) = [p for p in children if site.url("/sign-in") in p.cmdline()]
         asking.send_signal(signal.SIGINT)
         asking.communicate(timeout=30)
-    eventually(lambda: not window.is_running())
+    eventually(lambda: not runs(window))
 
 
 def test_login_without_a_screen_fails_and_names_import(terminal: Terminal) -> None:

@@ -19,6 +19,7 @@ from client.instance import START_WITHIN_S
 from shared import wire
 from tests.support.chat import Chat, Json, chatting, environment, text
 from tests.support.gateways import tuned
+from tests.support.processes import runs
 from tests.support.site import Answer, Site
 from tests.support.tab import closed_port
 from tests.support.terminal import Terminal
@@ -79,9 +80,9 @@ class Place:
 
 
 async def gone(process: psutil.Process) -> None:
-    """Wait until a process has ended; the machine's init may leave it a zombie."""
+    """Wait until a process has ended."""
     async with asyncio.timeout(END_WITHIN_S):
-        while process.is_running() and process.status() != psutil.STATUS_ZOMBIE:  # noqa: ASYNC110 - no event tells it
+        while runs(process):  # noqa: ASYNC110 - no event tells it
             await asyncio.sleep(0.02)  # between two looks at what only a parent could wait for
 
 

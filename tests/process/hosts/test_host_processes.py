@@ -17,6 +17,7 @@ import pytest
 from shared.data_files import HOST_ID_FILE
 from tests.support.cuttable import Cuttable, cuttable
 from tests.support.json import AnyJson
+from tests.support.processes import runs
 from tests.support.rack import PATIENCE_S, Rack, rack, until
 from tests.support.service import Agent
 from tests.support.site import Answer, Received, Site
@@ -85,8 +86,8 @@ async def acting(hosts: Rack, acts: Acts, *session_ids: str) -> AsyncIterator[Ag
     acts.check()
 
 
-def are_over(processes: list[psutil.Process]) -> Callable[[], bool]:
-    return lambda: not any(each.is_running() and each.status() != psutil.STATUS_ZOMBIE for each in processes)
+def are_over(those: list[psutil.Process]) -> Callable[[], bool]:
+    return lambda: not any(runs(each) for each in those)
 
 
 async def test_a_killed_hosts_sessions_go_on_under_their_names_as_soon_as_its_engine_starts_it_again(

@@ -170,7 +170,7 @@ def test_a_driver_that_ends_before_the_first_message_gives_a_clear_error_and_no_
             while not (drivers := {*psutil.Process().children()} - before):  # noqa: ASYNC110 - no event comes early enough
                 await asyncio.sleep(0)
         ends, driver = time.monotonic() + 20, drivers.pop()
-        while time.monotonic() < ends and driver.status() != psutil.STATUS_ZOMBIE:
+        while time.monotonic() < ends and processes.runs(driver):
             pass
         try:
             await starting

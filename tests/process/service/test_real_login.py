@@ -303,7 +303,7 @@ def test_the_window_of_a_service_that_was_killed_is_closed_by_the_next_and_what_
             asking.communicate(timeout=30)
         assert left.is_running()
         terminal.succeed("up", "--detach")
-        asyncio.run(become(lambda: not left.is_running() or left.status() == psutil.STATUS_ZOMBIE))
+        asyncio.run(become(lambda: not processes.runs(left)))
         terminal.succeed("run", "goto", "--page", "home", "--url", bank.url("/"))
         assert "remembered=yes sid=for-this-session" in terminal.succeed("run", "content", "--page", "home").out
     finally:
@@ -325,7 +325,7 @@ def test_a_service_that_is_stopped_while_the_window_is_open_closes_it_and_keeps_
             terminal.succeed("down")
             _, said = asking.communicate(timeout=30)
         _, left = psutil.wait_procs(everything, timeout=10)
-        assert [each for each in left if each.status() != psutil.STATUS_ZOMBIE] == []
+        assert [each for each in left if processes.runs(each)] == []
         assert asking.returncode != 0
         assert "service" in said
         terminal.succeed("up", "--detach")

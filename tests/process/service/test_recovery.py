@@ -208,7 +208,7 @@ async def test_a_hanging_browser_is_replaced_by_one_reload_and_all_pages_come_ba
     for caller, page_id in ((agent, "mine"), (other, "theirs")):
         reply = (await caller.reply("click", pageId=page_id, selector="h1")).json()
         assert (reply["success"], reply["page"]["url"]) == (True, url), reply
-    await become(lambda: not victim.is_running() or victim.status() == psutil.STATUS_ZOMBIE)
+    await become(lambda: not processes.runs(victim))
 
 
 # --- again and again -------------------------------------------------------------------------------------------------
