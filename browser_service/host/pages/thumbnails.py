@@ -20,7 +20,7 @@ from browser_service.host.tabs.traces import Tracing
 from browser_service.pictures import flatten, work_on
 from shared.actions.traits import Effect
 from shared.background import Background
-from shared.errors import JournalFailed
+from shared.errors import BrowseError
 from shared.frames import ActPicture
 
 Timeline = Literal["thumbnails", "watched", "off"]
@@ -129,7 +129,7 @@ class Thumbnails:
         key = CallKey.parse(ended.act.run.call.call_id)
         try:
             await self._artifacts.keep_picture(ended.act.run.call.client_id, key.call_id, picture)
-        except JournalFailed as error:
+        except BrowseError as error:  # a full disk, or the front is not reached
             _log.warning("a picture of an act cannot be kept", reason=str(error))
             return
         kept = _Last(ended.act.run.call.call_id, (ended.act.run.call.client_id, url))

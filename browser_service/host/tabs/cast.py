@@ -122,11 +122,11 @@ class ChromiumCast:
     async def anew(self) -> Sent | None:
         sent: asyncio.Future[Sent] = asyncio.get_running_loop().create_future()
         self._wanted_anew[sent] = self._starts + 1
+        self._background.spawn(self._resume())  # cut off half-way, it would leave the screencast stopped for ever
         try:
             async with asyncio.timeout(_ANEW_WITHIN_S):
-                await self._restart()
                 return await sent
-        except (PlaywrightError, TimeoutError):  # the page has just gone, or draws nothing
+        except TimeoutError:  # the page has just gone, or draws nothing
             return None
         finally:
             del self._wanted_anew[sent]

@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 from browser_service.host.pages import hands, screencast
-from browser_service.host.tabs import secrecy
+from browser_service.host.tabs import cast, secrecy
 from browser_service.host.tabs.secrecy import secrets_on
 from shared.frames import Frame, View
 from shared.strokes import Stroke, Strokes
@@ -222,6 +222,21 @@ async def test_a_window_that_people_see_opens_its_own_choosers_but_for_what_was_
 
 
 @pytest.mark.host_here("it changes a figure in the host's process")
+async def test_pictures_go_on_after_one_that_was_wanted_anew_and_came_too_late(
+    service: RunningService, agent: Agent, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tile = View(width=480, fps=2)
+    await agent.call("goto", pageId="late", url=site.page("/", "<body style='background:red'>"))
+    await until(service, "late", lambda frame: colour(frame) == "red", tile)
+    await service.window("late").wait_for_timeout(600)  # a tile's pictures are half a second apart
+    monkeypatch.setattr(cast, "_ANEW_WITHIN_S", 0)
+    shown = service.entry("late").screencast
+    shown.hold()
+    assert await shown.anew() is None
+    await service.window("late").evaluate("document.body.style.background = 'blue'")
+    await until(service, "late", lambda frame: colour(frame) == "blue", tile)
+
+
 async def test_hanging_and_crashed_pages_are_shown_as_such(
     service: RunningService, agent: Agent, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:

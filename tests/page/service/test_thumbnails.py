@@ -7,13 +7,15 @@ from pathlib import Path
 
 import pytest
 from PIL import Image
+from structlog.testing import capture_logs
 
 from browser_service.host.pages import screencast, thumbnails
 from browser_service.host.tabs import secrecy
 from shared import wire
+from shared.errors import ServiceUnavailable
 from shared.frames import View
 from tests.support.json import AnyJson
-from tests.support.listening import PATIENCE_S
+from tests.support.listening import PATIENCE_S, become
 from tests.support.service import Agent, RunningService, running_service, settings_for
 from tests.support.site import Site
 
@@ -90,3 +92,18 @@ async def test_all_acts_are_pictured_by_default_and_the_oldest_pictures_go(
         await pictures(service, agent, "click")
         ((size,),) = await service.parts.journal.read("SELECT length(data) FROM thumbnails")
         assert 0 < int(str(size)) <= thumbnails.MOST_BYTES
+
+
+async def test_a_picture_that_the_service_does_not_take_is_left_and_said_in_the_log(
+    service: RunningService, agent: Agent, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def takes_none(*_: object) -> None:
+        raise ServiceUnavailable("The service did not take or give the file.")
+
+    monkeypatch.setattr(screencast, "LASTS_S", PATIENCE_S)
+    monkeypatch.setattr(service.parts.artifacts, "keep_picture", takes_none)
+    await agent.call("goto", pageId="left", url=site.page("/left", PAGE))
+    await service.host.frame_after("left", 0, 0, View())
+    with capture_logs() as said:
+        await agent.call("click", pageId="left", selector="button")
+        await become(lambda: "a picture of an act cannot be kept" in [each["event"] for each in said])
