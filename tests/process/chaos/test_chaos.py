@@ -33,6 +33,7 @@ from tests.process.chaos.world import (
     failures,
     world,
 )
+from tests.support.processes import command
 
 pytestmark = [pytest.mark.anyio, pytest.mark.long, pytest.mark.own_start]
 
@@ -196,7 +197,7 @@ class Chaos:
         for pid, before in self.handles.items():
             process = psutil.Process(pid)
             if (after := _handles_of(process)) > before + MORE_HANDLES:
-                wrongs.append(f"{before} handles, and then {after}: {process.cmdline()}")
+                wrongs.append(f"{before} handles, and then {after}: {command(process)}")
         for chat in here.chats:
             await here.tidy(chat)  # what the last kill left unsure
         open_besides = await leaks(
@@ -210,7 +211,7 @@ class Chaos:
         service = victims.service(here.data_dir)
         everything = victims.family(here.data_dir)
         service.terminate()
-        wrongs += [f"left behind: {each.cmdline()}" for each in await victims.gone([service, *everything])]
+        wrongs += [f"left behind: {command(each)}" for each in await victims.gone([service, *everything])]
         with closing(sqlite3.connect(here.data_dir / "journal.sqlite3")) as journal:
             wrongs += [str(said) for (said,) in journal.execute("PRAGMA integrity_check") if said != "ok"]
         wrongs += failures(here)

@@ -12,6 +12,7 @@ import psutil
 
 from browser_service.host.sessions.processes import WatchedProcess
 from shared.wire import INSTANCE_FILE
+from tests.support.processes import command, is_browser
 
 _GONE_WITHIN_S: Final = 20
 
@@ -30,7 +31,7 @@ def service(data_dir: Path) -> psutil.Process:
 
 
 def driver(data_dir: Path) -> psutil.Process:
-    (found,) = (child for child in service(data_dir).children() if "run-driver" in _command(child))
+    (found,) = (child for child in service(data_dir).children() if "run-driver" in command(child))
     return found
 
 
@@ -40,7 +41,7 @@ def browser(data_dir: Path) -> psutil.Process:
 
 
 def renderers(data_dir: Path) -> list[psutil.Process]:
-    return [child for child in browser(data_dir).children(recursive=True) if "--type=renderer" in _command(child)]
+    return [child for child in browser(data_dir).children(recursive=True) if "--type=renderer" in command(child)]
 
 
 def a_renderer(data_dir: Path, dice: random.Random) -> psutil.Process:
@@ -65,20 +66,6 @@ async def gone(processes: list[psutil.Process], within_s: float = _GONE_WITHIN_S
         return alive
 
     return await asyncio.to_thread(left)
-
-
-def is_browser(process: psutil.Process) -> bool:
-    command = _command(process)
-    return any(part.startswith("--user-data-dir=") for part in command) and not any(
-        part.startswith("--type=") for part in command
-    )
-
-
-def _command(process: psutil.Process) -> list[str]:
-    try:
-        return process.cmdline()
-    except (psutil.NoSuchProcess, psutil.ZombieProcess):
-        return []
 
 
 def _environment(process: psutil.Process) -> dict[str, str]:

@@ -6,6 +6,7 @@ from pathlib import Path
 import psutil
 
 from shared.data_files import SECRETS_FILE
+from tests.support.processes import told_to
 from tests.support.site import Answer, Site
 from tests.support.terminal import Terminal
 
@@ -36,7 +37,7 @@ def test_a_secret_from_the_command_line_is_typed_by_name_and_found_nowhere(
     assert all(VALUE not in each.out for each in replies)
     assert terminal.service
     service = psutil.Process(terminal.service.pid)
-    told = [(each.cmdline(), each.environ()) for each in (service, *service.children(recursive=True))]
+    told = [told_to(each) for each in (service, *service.children(recursive=True))]
     assert VALUE not in str(told)
     terminal.succeed("down")
     for file in (each for each in terminal.data_dir.rglob("*") if each.is_file()):

@@ -8,7 +8,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests.support.processes import runs
+from tests.support.processes import command, runs
 from tests.support.screen import screen
 from tests.support.site import Answer, Received, Site
 from tests.support.terminal import Terminal, eventually
@@ -68,7 +68,7 @@ def test_an_interrupted_login_closes_its_window(terminal: Terminal, display: str
         eventually(lambda: site.counts["/sign-in"] > 0)
         assert terminal.service is not None
         children = psutil.Process(terminal.service.pid).children(recursive=True)
-        (window,) = [p for p in children if site.url("/sign-in") in p.cmdline()]
+        (window,) = [p for p in children if site.url("/sign-in") in command(p)]
         asking.send_signal(signal.SIGINT)
         asking.communicate(timeout=30)
     eventually(lambda: not runs(window))

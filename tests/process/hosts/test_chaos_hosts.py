@@ -29,6 +29,7 @@ from tests.process.chaos.load import Ledger
 from tests.process.chaos.test_chaos import asked_seed
 from tests.support.cuttable import Cuttable, Way, cuttable
 from tests.support.json import AnyJson
+from tests.support.processes import is_browser
 from tests.support.rack import HostProcess, Rack, rack, until
 from tests.support.service import Agent
 from tests.support.site import Answer, Received, Site
@@ -198,7 +199,7 @@ class Chaos:
                 await self.rack.kill_front()
                 await asyncio.to_thread(self.rack.start_front)
             case "browser":
-                for each in filter(victims.is_browser, host.children()):
+                for each in filter(is_browser, host.children()):
                     each.kill()
             case "cut":
                 network.cut()

@@ -14,7 +14,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests.support.processes import runs
+from tests.support.processes import command, runs
 from tests.support.rack import PATIENCE_S, Rack, rack
 from tests.support.service import Agent
 from tests.support.terminal import Terminal, eventually
@@ -121,7 +121,7 @@ def cluster(tmp_path: Path) -> Iterator[Cluster]:
 def host_on(machine: "subprocess.Popen[bytes]") -> psutil.Process:
     """Return the one host that runs on a machine."""
     alive = [each for each in _all_of(machine.pid) if runs(each)]
-    (found,) = [each for each in alive if each.cmdline()[1:4] == ["-m", "browser_service", "host"]]
+    (found,) = [each for each in alive if command(each)[1:4] == ["-m", "browser_service", "host"]]
     return found
 
 

@@ -12,6 +12,7 @@ import pytest
 
 from tests.support.account import caller
 from tests.support.gateways import service_process
+from tests.support.processes import told_to
 
 pytestmark = [pytest.mark.anyio, pytest.mark.whole_browser, pytest.mark.own_start]
 
@@ -48,13 +49,6 @@ async def recorder() -> AsyncIterator[Recorder]:
     async with await asyncio.start_server(found.serve, "127.0.0.1", 0) as server:
         found.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
         yield found
-
-
-def told_to(process: psutil.Process) -> str:
-    """Return the command line and the environment of a process, as far as they can be read."""
-    with contextlib.suppress(psutil.Error):
-        return " ".join([*process.cmdline(), *(f"{name}={value}" for name, value in process.environ().items())])
-    return ""
 
 
 async def test_the_browser_calls_only_the_pages_host_and_no_child_has_a_secret(tmp_path: Path) -> None:

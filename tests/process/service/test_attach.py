@@ -11,6 +11,7 @@ import pytest
 from browser_service.cli.browser_check import Check, check_browser
 from tests.support.listening import become
 from tests.support.persons import Persons, their_page
+from tests.support.processes import command
 from tests.support.service import Agent, running_service, settings_for
 from tests.support.sharing import StartService
 from tests.support.site import Answer, Received, Site
@@ -82,7 +83,7 @@ async def test_the_next_call_restores_a_lost_connection_and_finds_its_pages_unch
         await agent.call("goto", pageId="mine", url=bank.url("/"))
         await agent.call("fill", pageId="mine", selector="#a", value="typed")
         tabs, visits = await persons.tabs(), bank.counts["/"]
-        driver = next(p for p in psutil.Process().children() if "run-driver" in " ".join(p.cmdline()))
+        driver = next(p for p in psutil.Process().children() if "run-driver" in command(p))
         driver.kill()
         await asyncio.to_thread(psutil.wait_procs, [driver], 10)
         shown = await agent.call("evaluate_script", pageId="mine", expression="document.querySelector('#a').value")

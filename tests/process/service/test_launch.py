@@ -116,7 +116,7 @@ async def test_no_page_is_told_that_its_browser_is_automated(agent: Agent, site:
 
 
 def _browsers(found: set[psutil.Process]) -> Iterator[psutil.Process]:
-    commands = ((process, " ".join(process.cmdline())) for process in found)
+    commands = ((process, " ".join(processes.command(process))) for process in found)
     return (process for process, command in commands if "--headless" in command and "--type=" not in command)
 
 

@@ -92,7 +92,7 @@ def window(service: RunningService) -> psutil.Process | None:
     found = [
         process
         for process in processes.browsers(service.settings.data_dir)
-        if not any(word.startswith(("--remote-debugging", "--headless")) for word in process.cmdline())
+        if not any(word.startswith(("--remote-debugging", "--headless")) for word in processes.command(process))
     ]
     return found[0] if found else None
 
@@ -297,7 +297,9 @@ def test_the_window_of_a_service_that_was_killed_is_closed_by_the_next_and_what_
             assert terminal.service is not None
             children = psutil.Process(terminal.service.pid).children(recursive=True)
             (left,) = [
-                p for p in children if "/sign-in" in " ".join(p.cmdline()) and "--type=" not in " ".join(p.cmdline())
+                p
+                for p in children
+                if "/sign-in" in (words := " ".join(processes.command(p))) and "--type=" not in words
             ]
             psutil.Process(terminal.service.pid).kill()
             asking.communicate(timeout=30)
