@@ -162,7 +162,8 @@ async def _start(services: Services, stack: AsyncExitStack) -> None:
         services.downloads,
         services.revoked,
         services.tokens,
-        services.stops,
+        services.halted,
+        services.threads,
     ):
         await part.open()
     await services.begin()

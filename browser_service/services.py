@@ -10,10 +10,10 @@ from browser_service.actions import handlers_of
 from browser_service.clients.asked import Asked
 from browser_service.clients.colours import Colours
 from browser_service.clients.downloads import Downloads
+from browser_service.clients.halted import Halted
 from browser_service.clients.inbox import HumanInbox
 from browser_service.clients.notifications import Notifier
 from browser_service.clients.presence import Clients
-from browser_service.clients.stops import Stops
 from browser_service.clients.threads import Threads
 from browser_service.clients.tokens import Tokens
 from browser_service.clients.work import Work
@@ -60,7 +60,7 @@ from browser_service.store.artifacts import ArtifactLimits, Artifacts, Folders
 from browser_service.store.health import Storage
 from browser_service.store.journal import Journal
 from browser_service.store.journal_file import Damage
-from browser_service.store.tables import AskedTable, ColourTable, HaltTable, TokenTable
+from browser_service.store.tables import AskedTable, ColourTable, HaltTable, ThreadTable, TokenTable
 from browser_service.store.thumbnails import ThumbnailTable
 from browser_service.store.uploads import UploadRoots
 from browser_service.wall.agents import Agents
@@ -180,9 +180,9 @@ class Services:
         self.told = ToldPages()
         self.viewing = Viewing(self.secret, self.revoked, clock)
         self.pairing = Pairing(self.tokens, self.secret, self.revoked, clock)
-        self.threads, self.halts, self.register = Threads(clock), Halts(clock), CallRegister()
-        self.stops = Stops(HaltTable(self.journal), self.halts)
-        agents = Agents(clients, self.colours, self.threads, self.halts, self.register)
+        self.threads = Threads(ThreadTable(self.journal), self.seal, clock)
+        self.halted, self.register = Halted(HaltTable(self.journal), Halts(clock)), CallRegister()
+        agents = Agents(clients, self.colours, self.threads, self.halted.halts, self.register)
         self.wall = Wall(self.directory, self.colours, agents)
         self.notifier = Notifier(
             desktop=settings.notify == "desktop",
@@ -224,7 +224,7 @@ class Services:
         )
         if self.fleet is not None:
             self.fleet.connect(self.events, feeds, self.lifecycle)
-        self.talk = Talk(clients, directory, host_calls, self.threads, self.stops, lambda: self.viewing.watched)
+        self.talk = Talk(clients, directory, host_calls, self.threads, self.halted, lambda: self.viewing.watched)
         self.guard = CrossOriginGuard(directory, self.downloads.urls_of)
         front = FrontParts(
             *(host, directory, clients, Addressing(directory), self.policy, self.quotas, self.origins, self.guard),
@@ -263,11 +263,11 @@ class Services:
         self.events.on_request_over = self.asked.note
         self.clients.on_presence = self.wall.note_presence
         self.storage.on_replaced += [self.events.rewrite, self.lifecycle.write_down, self.revoked.write_down]
-        self.storage.on_replaced += [self.colours.write_down, self.stops.write_down]
+        self.storage.on_replaced += [self.colours.write_down, self.halted.write_down, self.threads.write_down]
         self.activity.colour_of = self.colours.known
         self.activity.on_act = self._note_act
         self.threads.on_change = self.wall.note_presence
-        self.halts.on_change = self.wall.note_presence
+        self.halted.halts.on_change = self.wall.note_presence
 
     def _note_act(self, identity: Identity, row: Row) -> None:
         if not (identity.operator or identity.request_id):

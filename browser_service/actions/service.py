@@ -109,12 +109,12 @@ async def get_activity(service: ServiceContext, action: activity.GetActivity) ->
 
 
 async def tell_person(service: ServiceContext, action: people.TellPerson) -> Json:
-    return service.talk.to_person(service.client, action.message)
+    return await service.talk.to_person(service.client, action.message)
 
 
 async def tell_agent(service: ServiceContext, action: hands.TellAgent) -> Json:
     about, page_id = action.about, action.page_id
-    return service.talk.to_agents(service.caller, action.to, action.message, about=about, page_id=page_id)
+    return await service.talk.to_agents(service.caller, action.to, action.message, about=about, page_id=page_id)
 
 
 async def halt_agent(service: ServiceContext, action: hands.HaltAgent) -> Json:

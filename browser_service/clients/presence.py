@@ -15,7 +15,6 @@ from shared.events import CallMoved, PageMoved
 
 _MOST_NOTICES = 50
 _MOST_LINES = 3
-_MOST_WORDS = 5
 _QUEUED = 1_000
 _KNOWN = 1_000
 _MOST_CALLS = 10_000
@@ -42,7 +41,6 @@ class Clients:
         self._page_streams: dict[Inbox, str] = {}
         self._leaving: dict[str, asyncio.Task[None]] = {}
         self._notices = Bounded[str, deque[Notice]](_KNOWN)
-        self._words = Bounded[str, deque[Notice]](_KNOWN)
         self._hearing: dict[str, dict[asyncio.Future[None], Callable[[], bool]]] = {}
         self._progress = Bounded[tuple[str, str], CallMoved](_MOST_CALLS)
         self._labels = Bounded[str, str](_KNOWN)
@@ -142,12 +140,6 @@ class Clients:
         notices.append(notice)
         self._notices[client_id] = notices
 
-    def tell(self, client_id: str, notice: Notice) -> None:
-        """Give a client a person's words, ahead of its notices. Of those that it has not read, the latest few stay."""
-        words = self._words.get(client_id) or deque(maxlen=_MOST_WORDS)
-        words.append(notice)
-        self._words[client_id] = words
-
     def hear(self, client_id: str) -> bool:
         """Have one of a client's calls reply at once with a person's words, if one may wait for long; return whether
         one does."""
@@ -156,10 +148,6 @@ class Clients:
             hearing.pop(heard)
             heard.set_result(None)
         return heard is not None
-
-    def unread(self, client_id: str) -> int:
-        """Return how many lines of a person's words a client has not got yet."""
-        return len(self._words.get(client_id, ()))
 
     @contextmanager
     def hearing(self, client_id: str, may_hear: Callable[[], bool]) -> Iterator[asyncio.Future[None]]:
@@ -179,14 +167,12 @@ class Clients:
         self._announced.append((next(self._numbers), time.monotonic(), Notice(text=text)))
 
     def take_notices(self, client_id: str) -> list[Notice]:
-        """Return what a person tells a client, then what happened to its pages since its last reply, in at most three
-        lines."""
-        words = [*self._words.pop(client_id, ())]
+        """Return what happened to a client's pages since its last reply, in at most three lines."""
         lines = [*self._unheard(client_id), *self._notices.pop(client_id, ())]
         if len(lines) <= _MOST_LINES:
-            return [*words, *lines]
+            return lines
         remaining = len(lines) - _MOST_LINES + 1
-        return [*words, *lines[: _MOST_LINES - 1], Notice(text=f"and {remaining} more things happened to your pages")]
+        return [*lines[: _MOST_LINES - 1], Notice(text=f"and {remaining} more things happened to your pages")]
 
     def _unheard(self, client_id: str) -> list[Notice]:
         if not self._announced:
@@ -197,7 +183,7 @@ class Clients:
 
     def has_notices(self, client_id: str) -> bool:
         """Return whether the client has notices of its own for its next reply."""
-        return client_id in self._notices or client_id in self._words
+        return client_id in self._notices
 
     def last_move(self, client_id: str, call_id: str) -> CallMoved | None:
         """Return the last progress of a running call."""
@@ -208,7 +194,7 @@ class Clients:
         return self._leaving.get(client_id)
 
     def drop_notices(self, client_id: str) -> int:
-        return len(self._notices.pop(client_id, ())) + len(self._words.pop(client_id, ()))
+        return len(self._notices.pop(client_id, ()))
 
     def labels(self) -> list[tuple[str, str]]:
         return [*self._labels.items()]

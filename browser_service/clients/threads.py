@@ -1,65 +1,119 @@
-"""What people and agents wrote to each other: a short thread for each client, in memory."""
+"""What people and agents wrote to each other: a short thread for each client, in memory and on disk."""
 
+import contextlib
 import time
-from collections import deque
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable
 from typing import Final
+
+import structlog
+from pydantic import Field, ValidationError
 
 from browser_service.rules.bounded import Bounded
 from browser_service.rules.quotas import rate_limited
 from browser_service.rules.window import Clock, MovingWindow
+from browser_service.security.seal import Seal
+from browser_service.store.tables import MOST_THREADS, ThreadTable
+from shared.calls import Notice
+from shared.errors import JournalFailed
+from shared.model import Model
 
-_THREADS: Final = 200
 _LINES: Final = 20
+_MOST_WORDS: Final = 5
 _A_MINUTE: Final = 10
 
+log = structlog.get_logger(__name__)
 
-@dataclass(frozen=True)
-class Line:
+
+class Line(Model):
     """A line of a thread: who wrote it, at which Unix time, and the element that it is about."""
 
     by: str
     text: str
     of_person: bool
     about: str = ""
-    at: float = field(default_factory=time.time)
+    at: float = Field(default_factory=time.time)
 
 
-@dataclass
-class _Thread:
-    written: MovingWindow
-    lines: deque[Line] = field(default_factory=lambda: deque(maxlen=_LINES))
+class _Words(Model):
+    """What a person told a client, and the id of the call whose reply has it; empty if none has yet."""
+
+    notice: Notice
+    given_to: str = ""
+
+
+class _Thread(Model):
+    lines: tuple[Line, ...] = ()
+    words: tuple[_Words, ...] = ()
 
 
 class Threads:
-    """The latest lines by client."""
+    """The latest lines by client, and the latest words of people that stand ahead of its notices."""
 
-    def __init__(self, clock: Clock = time.monotonic) -> None:
-        self._clock = clock
-        self._threads = Bounded[str, _Thread](_THREADS)
+    def __init__(self, table: ThreadTable, seal: Seal, clock: Clock = time.monotonic) -> None:
+        self._table, self._seal, self._clock = table, seal, clock
+        self._threads = Bounded[str, _Thread](MOST_THREADS)
+        self._written = Bounded[str, MovingWindow](MOST_THREADS)
         self.on_change: Callable[[], None] = lambda: None
+
+    async def open(self) -> None:
+        for client_id, sealed in await self._table.all():
+            with contextlib.suppress(ValidationError):  # another key sealed it
+                self._threads[client_id] = _Thread.model_validate(self._seal.open(sealed))
 
     def of(self, client_id: str) -> list[Line]:
         """Return a client's lines, the oldest first."""
-        thread = self._threads.get(client_id)
-        return [*thread.lines] if thread is not None else []
+        return [*self._threads.get(client_id, _Thread()).lines]
 
-    def add(self, client_id: str, line: Line) -> None:
-        """Add a line. Raises RateLimited if the client itself writes too many."""
-        thread = self._threads.get(client_id) or _Thread(MovingWindow(_A_MINUTE, self._clock))
-        if not line.of_person:
-            if free_in := thread.written.free_in():
-                raise rate_limited(
-                    f"You wrote your person {_A_MINUTE} lines within a minute, which is the limit.",
-                    free_in,
-                    "Say it in one line then, or at the end of your turn.",
-                    {"limit": "linesPerMinute", "value": _A_MINUTE},
-                )
-            thread.written.add()
-        thread.lines.append(line)
-        self._threads[client_id] = thread
-        self.on_change()
+    def unread(self, client_id: str) -> int:
+        """Return how many of a person's words a client has not got yet."""
+        return sum(not each.given_to for each in self._threads.get(client_id, _Thread()).words)
 
-    def forget(self, client_id: str) -> None:
+    async def answer(self, client_id: str, line: Line) -> None:
+        """Add a client's own line. Raises RateLimited if it writes too many."""
+        written = self._written.setdefault(client_id, MovingWindow(_A_MINUTE, self._clock))
+        if free_in := written.free_in():
+            raise rate_limited(
+                f"You wrote your person {_A_MINUTE} lines within a minute, which is the limit.",
+                free_in,
+                "Say it in one line then, or at the end of your turn.",
+                {"limit": "linesPerMinute", "value": _A_MINUTE},
+            )
+        written.add()
+        self._add(client_id, [line], [])
+        await self.write_down([client_id])
+
+    def tell(self, client_id: str, notice: Notice, *lines: Line) -> None:
+        """Give a client a person's words. They are on disk once they are written down."""
+        self._add(client_id, lines, [_Words(notice=notice)])
+
+    async def take(self, client_id: str, call_id: str) -> list[Notice]:
+        """Return what a person told a client, for a call's reply. No other reply has it, but the same call's may have
+        it again, because the first may have been lost."""
+        words = self._threads.get(client_id, _Thread()).words
+        if unread := [each for each in words if not each.given_to]:
+            for each in unread:
+                each.given_to = call_id
+            await self.write_down([client_id])
+        return [each.notice for each in words if each.given_to == call_id]
+
+    def forget(self, client_id: str) -> int:
+        """Forget a client's thread, and return how many of a person's words it has not got."""
+        unread = self.unread(client_id)
         self._threads.pop(client_id, None)
+        return unread
+
+    async def write_down(self, client_ids: Iterable[str] | None = None) -> None:
+        """Write threads, or all. What the disk does not take holds in memory."""
+        threads = {key: self._threads.get(key) for key in (self._threads if client_ids is None else client_ids)}
+        rows = [(key, time.time(), self._seal.close(each.model_dump())) for key, each in threads.items() if each]
+        try:
+            await self._table.keep(rows)
+        except JournalFailed as error:
+            log.warning("what people and agents wrote cannot be written", reason=str(error))
+
+    def _add(self, client_id: str, lines: Iterable[Line], words: Iterable[_Words]) -> None:
+        thread = self._threads.get(client_id, _Thread())
+        self._threads[client_id] = _Thread(
+            lines=(*thread.lines, *lines)[-_LINES:], words=(*thread.words, *words)[-_MOST_WORDS:]
+        )
+        self.on_change()

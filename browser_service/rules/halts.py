@@ -50,17 +50,17 @@ class Halts:
     def of(self, client_id: str) -> Halt | None:
         return self._now(self._single.get(client_id, self._all))
 
-    def stops(self) -> dict[str, Halt | None]:
-        """Return the stops by client, that of all under "", with None for a client that was let go alone."""
-        whole = {"": self._all} if self._all is not None and self._all.stops else {}
-        return whole | {key: each for key, each in self._single.items() if (each.stops if each is not None else whole)}
+    def in_force(self) -> dict[str, Halt | None]:
+        """Return what holds now by client, what holds all under "", with None for a client that was let go alone."""
+        whole = {"": self.of_all} if self.of_all else {}
+        return whole | {key: each for key, each in self._single.items() if (self._now(each) if each else whole)}
 
-    def restore(self, client_id: str, stop: Halt | None) -> None:
-        """Take back a stop of an earlier start, as `stops` named it."""
+    def restore(self, client_id: str, halt: Halt | None) -> None:
+        """Take back what held at an earlier start, as `in_force` named it."""
         if client_id:
-            self._single[client_id] = stop
+            self._single[client_id] = halt
         else:
-            self._all = stop
+            self._all = halt
 
     def begin(self, client_id: str | None, how: Literal["pause", "stop"], by: str) -> bool:
         """Halt a client; without an id, all. A pause ends no stop. Returns whether anything changed."""

@@ -89,10 +89,8 @@ class Administration:
             await self._release_all(each)
         await self.feeds.drain()
         leases = leases_before - sum(len(self.directory.held_by(each)) for each in absent_ids)
-        notices = sum(self.clients.drop_notices(each) for each in ids)
+        notices = sum(self.clients.drop_notices(each) + self.threads.forget(each) for each in ids)
         removed: Json = {"records": await self.ledger.activity.forget(ids), "notices": notices, "leases": leases}
-        for each in ids:
-            self.threads.forget(each)
         await self.colours.forget(ids)
         log.info("a client was forgotten", **removed)
         return removed

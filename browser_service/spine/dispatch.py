@@ -83,7 +83,8 @@ class Dispatcher:
         nothing."""
         begun = self._begin(call)
         reply = begun if isinstance(begun, Reply) else await self._wait_and_hear(begun)
-        notices = self.parts.clients.take_notices(call.client_id)
+        words = await self.parts.talk.threads.take(call.client_id, call.call_id)
+        notices = [*words, *self.parts.clients.take_notices(call.client_id)]
         if notices:
             self.parts.guard.note_pages(call.caller, [notice.page_id for notice in notices])
         fields = [notice.model_dump(mode="json", exclude_none=True) for notice in notices]

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from browser_service.clients.halted import Halted
 from browser_service.clients.presence import Clients
-from browser_service.clients.stops import Stops
 from browser_service.clients.threads import Line, Threads
 from browser_service.rules.halts import PAUSE_S, Halt
 from browser_service.security.auth import Identity
@@ -37,13 +37,15 @@ class Talk(Stage):
     directory: Directory
     host_calls: HostCalls
     threads: Threads
-    stops: Stops
+    halted: Halted
     watched: Callable[[], bool] = lambda: False
     """Returns whether anybody looks at the live wall now."""
 
     # --- words -------------------------------------------------------------------------------------------------------
 
-    def to_agents(self, caller: Identity, to: str | None, message: str, *, about: str, page_id: str | None) -> Json:
+    async def to_agents(
+        self, caller: Identity, to: str | None, message: str, *, about: str, page_id: str | None
+    ) -> Json:
         """Give agents a person's line, maybe about an element of a page. Raises ValidationFailed for nothing to say, or
         nobody to hear it."""
         if not (message or about):
@@ -53,23 +55,24 @@ class Talk(Stage):
         verb = f"points at {about}{where}" if about else f"writes to you{where}"
         text = f"{_person(caller.label)} {verb}{words}. If they need an answer: {_ANSWER}."
         notice = Notice(text=text, page_id=page_id)
-        line = Line(caller.label, message, of_person=True, about=about)
+        line = Line(by=caller.label, text=message, of_person=True, about=about)
         told = self._meant(to or (page_id if about else None), caller)
-        heard = [each for each in told if self._tell(each, notice, line)]
+        await self._tell(told, notice, line)
+        heard = [each for each in told if self.clients.hear(each.client_id)]
         later = [each for each in told if each not in heard]
         parts = [("heard at once by", heard), ("stands in the next reply of", later)]
         return {"observed": "; ".join(f"{how} {_names(agents)}" for how, agents in parts if agents)}
 
-    def to_person(self, client: ClientRef, message: str) -> Json:
+    async def to_person(self, client: ClientRef, message: str) -> Json:
         """Keep an agent's line for its person. Raises RateLimited."""
-        self.threads.add(client.client_id, Line(client.label, message, of_person=False))
+        await self.threads.answer(client.client_id, Line(by=client.label, text=message, of_person=False))
         seen = "it stands on the live wall" if self.watched() else "nobody looks at the live wall now, where it stands"
         return {"observed": f"told your person: {seen}"}
 
-    def _tell(self, client: ClientRef, notice: Notice, line: Line) -> bool:
-        self.threads.add(client.client_id, line)
-        self.clients.tell(client.client_id, notice)
-        return self.clients.hear(client.client_id)
+    async def _tell(self, agents: list[ClientRef], notice: Notice, *lines: Line) -> None:
+        for each in agents:
+            self.threads.tell(each.client_id, notice, *lines)
+        await self.threads.write_down(each.client_id for each in agents)
 
     def _meant(self, to: str | None, caller: Identity) -> list[ClientRef]:
         """Return the clients of this name, or of the page with this name; without a name, all. Raises
@@ -99,22 +102,21 @@ class Talk(Stage):
         one = meant[0].client_id if to else None
         who = f'"{meant[0].named}"' if to else "every agent"
         if how == "go_on":
-            held = [each for each in meant if (halt := self.stops.halts.of(each.client_id)) and halt.stops]
-            self.stops.halts.end(one)
-            await self.stops.write_down()
+            held = [each for each in meant if (halt := self.halted.halts.of(each.client_id)) and halt.stops]
+            self.halted.halts.end(one)
+            await self.halted.write_down()
+            await self._tell(held, Notice(text=f"{_person(caller.label)} lets you go on."))
             for each in held:
-                self.clients.tell(each.client_id, Notice(text=f"{_person(caller.label)} lets you go on."))
                 self.clients.hear(each.client_id)
             return {"observed": f"{who} may go on"}
-        if not self.stops.halts.begin(one, how, caller.label):
+        if not self.halted.halts.begin(one, how, caller.label):
             raise ValidationFailed(
                 f"{who} is stopped already.", hint="Let them go on first.", details=field_details("how")
             )
-        await self.stops.write_down()
+        await self.halted.write_down()
         if how == "pause":
             return {"observed": f"{who} is paused: calls wait for at most {_MINUTES} minutes, until you let them go on"}
-        for each in meant:
-            self.clients.tell(each.client_id, Notice(text=f"{_person(caller.label)} stopped you. {_STOPPED}"))
+        await self._tell(meant, Notice(text=f"{_person(caller.label)} stopped you. {_STOPPED}"))
         stopped = await self._cancel(one)  # the replies of what was cancelled have those words
         for each in meant:
             self.clients.hear(each.client_id)
@@ -139,18 +141,18 @@ class Talk(Stage):
         return not (only_talks or only_asks)
 
     async def run(self, call: FrontCall, go: Go) -> Outcome:
-        if not (call.caller.of_person or call.let_through) and self.stops.halts.of(call.client_id):
+        if not (call.caller.of_person or call.let_through) and self.halted.halts.of(call.client_id):
             await self._wait(call)
         return await go(call)
 
     async def _wait(self, call: FrontCall) -> None:
         """Wait until the call's client is paused no longer. Raises HumanInControl if it is stopped."""
-        record, began, paused = call.record, self.stops.halts.clock(), None
+        record, began, paused = call.record, self.halted.halts.clock(), None
         changed = asyncio.Event()
-        with self.stops.halts.telling(changed.set):
-            while (halt := self.stops.halts.of(call.client_id)) is not None:
+        with self.halted.halts.telling(changed.set):
+            while (halt := self.halted.halts.of(call.client_id)) is not None:
                 if halt.stops:
-                    raise _stopped(call.action, halt, self.stops.halts.clock())
+                    raise _stopped(call.action, halt, self.halted.halts.clock())
                 paused = halt
                 record.paused = (
                     f"{_person(halt.by)} paused you: this call waits, and goes on when they let it, or within "
@@ -158,7 +160,7 @@ class Talk(Stage):
                 )
                 changed.clear()
                 try:
-                    async with record.cancel.within(halt.left_s(self.stops.halts.clock())):
+                    async with record.cancel.within(halt.left_s(self.halted.halts.clock())):
                         await changed.wait()
                 except TimeoutError:
                     if record.cancel.requested:
@@ -166,7 +168,7 @@ class Talk(Stage):
                 finally:
                     record.paused = ""
         if paused is not None:
-            waited = round(self.stops.halts.clock() - began)
+            waited = round(self.halted.halts.clock() - began)
             text = f"{_person(paused.by)} had paused you: {call.action.name()} waited for {waited} s."
             self.clients.notify(call.client_id, Notice(text=text))
 

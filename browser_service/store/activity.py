@@ -10,6 +10,8 @@ from browser_service.store.journal import Journal
 _MOST_ROWS = 50_000
 """About a month of busy agents, or 20 MB."""
 _MOST_LISTED = 200
+_BESIDE = ("thumbnails", "asked", "threads")
+"""The tables that are forgotten together with the rows."""
 
 
 class Row(NamedTuple):
@@ -142,12 +144,12 @@ class ActivityTable:
         return [UsedPage._make(row) for row in await self._journal.read(sql, at, _MOST_LISTED)]
 
     async def forget(self, client_ids: Collection[str]) -> int:
-        """Delete these clients' rows, pictures and requests to people, overwrite their bytes on disk, and return the
-        number of rows."""
+        """Delete these clients' rows, pictures, requests to people and threads, overwrite their bytes on disk, and
+        return the number of rows."""
 
         def delete(db: sqlite3.Connection) -> int:
             db.execute("PRAGMA secure_delete = ON")
-            for table in ("thumbnails", "asked"):
+            for table in _BESIDE:
                 sql = f"DELETE FROM {table} WHERE client_id = ?"  # noqa: S608 - a name of ours
                 db.executemany(sql, [(each,) for each in client_ids])
             return sum(db.execute("DELETE FROM activity WHERE client_id = ?", (each,)).rowcount for each in client_ids)
@@ -157,6 +159,5 @@ class ActivityTable:
         return count
 
     async def forget_before(self, at: float) -> None:
-        await self._journal.write("DELETE FROM activity WHERE at < ?", at)
-        await self._journal.write("DELETE FROM thumbnails WHERE at < ?", at)
-        await self._journal.write("DELETE FROM asked WHERE at < ?", at)
+        for table in ("activity", *_BESIDE):
+            await self._journal.write(f"DELETE FROM {table} WHERE at < ?", at)  # noqa: S608 - as above

@@ -68,6 +68,11 @@ MIGRATIONS: Final[dict[str, tuple[str, ...]]] = {
     ),
     "m_colours": ("CREATE TABLE colours (client_id TEXT PRIMARY KEY, label TEXT NOT NULL, colour TEXT NOT NULL)",),
     "m_halts": ("CREATE TABLE halts (client_id TEXT PRIMARY KEY, by TEXT NOT NULL, at REAL NOT NULL)",),
+    "m_pauses": (
+        "ALTER TABLE halts ADD COLUMN how TEXT NOT NULL DEFAULT 'stop'",
+        "UPDATE halts SET how = '' WHERE at = 0",
+    ),
+    "m_threads": ("CREATE TABLE threads (client_id TEXT PRIMARY KEY, at REAL NOT NULL, sealed BLOB NOT NULL)",),
 }
 
 

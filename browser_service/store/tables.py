@@ -1,10 +1,11 @@
-"""The small tables of the journal: requests to people, colours, stops of agents, hosts of sessions, named tokens."""
+"""The small tables of the journal: requests to people, colours, threads and halts of agents, hosts of sessions, named
+tokens."""
 
 import contextlib
 import sqlite3
 import time
 from collections.abc import Collection, Sequence
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple, cast
 
 from pydantic import Field, ValidationError
 
@@ -15,6 +16,7 @@ from shared.model import Model
 
 _MOST_ASKED: Final = 1_000
 MOST_DEALT: Final = 1_000
+MOST_THREADS: Final = 200
 _MOST_TOKENS: Final = 1_000
 
 
@@ -57,26 +59,43 @@ class ColourTable(_Table):
 
 
 class KeptHalt(NamedTuple):
-    """A stop of a client, or of all (without an id); with 0 as `at`, a client that was let go alone meanwhile."""
+    """What holds a client, or all (without an id); without `how`, a client that was let go alone meanwhile."""
 
     client_id: str
-    by: str
-    at: float
+    by: str = ""
+    at: float = 0.0
+    how: Literal["pause", "stop", ""] = ""
 
 
 class HaltTable(_Table):
     async def all(self) -> list[KeptHalt]:
-        rows = await self._journal.read("SELECT client_id, by, at FROM halts")
-        return [KeptHalt(str(client_id), str(by), float(str(at))) for client_id, by, at in rows]
+        rows = await self._journal.read("SELECT client_id, by, at, how FROM halts")
+        return [KeptHalt._make(cast("tuple[str, str, float, Literal['pause', 'stop', '']]", row)) for row in rows]
 
     async def write(self, halts: Sequence[KeptHalt]) -> None:
-        """Write all stops in place of the former ones."""
+        """Write all in place of the former ones."""
 
         def write(db: sqlite3.Connection) -> None:
             db.execute("DELETE FROM halts")
-            db.executemany("INSERT INTO halts VALUES (?, ?, ?)", halts)
+            db.executemany("INSERT INTO halts (client_id, by, at, how) VALUES (?, ?, ?, ?)", halts)
 
         await self._journal.transact(write)
+
+
+class ThreadTable(_Table):
+    async def all(self) -> list[tuple[str, bytes]]:
+        """Return the threads by client, the latest last."""
+        rows = await self._journal.read("SELECT client_id, sealed FROM threads ORDER BY rowid")
+        return cast("list[tuple[str, bytes]]", rows)
+
+    async def keep(self, threads: Sequence[tuple[str, float, bytes]]) -> None:
+        """Keep the threads of clients, each with the time of its last line."""
+
+        def keep(db: sqlite3.Connection) -> None:
+            for row in threads:
+                keep_newest(db, "threads", MOST_THREADS, *row)
+
+        await self._journal.transact(keep)
 
 
 class Placed(NamedTuple):

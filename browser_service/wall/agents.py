@@ -57,7 +57,7 @@ class Agents:
                 "doing": _seen(_doing(running.get(client_id, [])), seen),
                 "last": _seen(self._acts.get(client_id), seen),
                 "halt": _told(self.halts.of(client_id)),
-                "unread": self.clients.unread(client_id),
+                "unread": self.threads.unread(client_id),
             }
             for client_id, label in sorted(self._labels(pages).items(), key=lambda each: each[1].casefold())
             if label

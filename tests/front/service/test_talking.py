@@ -2,13 +2,16 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
 
+from browser_service.rules.halts import PAUSE_S
 from browser_service.spine.register import Record
 from shared.calls import Notice
-from tests.support.account import recorded
+from shared.data_files import JOURNAL_FILE
+from tests.support.account import forgotten, recorded
 from tests.support.json import AnyJson
 from tests.support.listening import PATIENCE_S, become, sent
 from tests.support.service import Agent, RunningService, running_service, settings_for
@@ -157,20 +160,63 @@ async def test_stopping_all_tells_what_was_cancelled_and_refuses_also_who_comes_
         await late.call("content", pageId=shop)
 
 
-async def test_a_stop_outlasts_the_service(tmp_path: Path, site: Site) -> None:
-    settings = settings_for(tmp_path)
+@asynccontextmanager
+async def started(data_dir: Path) -> AsyncIterator[tuple[RunningService, Agent, Agent]]:
+    """Start a service on this directory, with the agent and the person that come back each time."""
     async with (
-        running_service(settings) as service,
+        running_service(settings_for(data_dir)) as service,
         service.agent("Claude", "chat") as agent,
         service.agent("Ana", "ana", operator=True) as person,
     ):
+        yield service, agent, person
+
+
+def on_disk(data_dir: Path) -> bytes:
+    return (data_dir / JOURNAL_FILE).read_bytes()
+
+
+async def test_a_stop_and_a_pause_outlast_the_service(tmp_path: Path, site: Site) -> None:
+    async with started(tmp_path) as (_, agent, person):
         await agent.call("goto", pageId="p", url=site.page("/p", HTML))
         await person.call("halt_agent", to="p", how="stop")
-    async with (
-        running_service(settings) as service,
-        service.agent("Claude", "chat") as agent,
-        service.agent("Ana", "ana", operator=True) as person,
-    ):
+    async with started(tmp_path) as (_, agent, person):
         assert (await agent.error("content", pageId="p"))["code"] == "HUMAN_IN_CONTROL"
         await person.call("halt_agent", to="Claude", how="go_on")
         await agent.call("content", pageId="p")
+        await person.call("halt_agent", to="Claude", how="pause")
+    async with started(tmp_path) as (service, agent, person):
+        waiting = sent(agent, "paused", "content", pageId="p")
+        await become(lambda: waiting.done() or any(each.paused for each in service.registered_calls("chat")))
+        await person.call("halt_agent", to="Claude", how="go_on")
+        assert 'A person, "Ana", had paused you: content waited for' in str((await waiting).json()["notices"])
+
+
+async def test_a_pause_of_which_the_time_passed_while_no_service_ran_holds_nobody(tmp_path: Path) -> None:
+    async with started(tmp_path) as (service, _, person):
+        await person.call("halt_agent", how="pause")
+        journal = service.parts.artifacts.journal
+        await journal.write("UPDATE halts SET at = at - ?", PAUSE_S)
+    async with started(tmp_path) as (_, agent, _):
+        await asyncio.wait_for(agent.call("open_page"), PATIENCE_S)
+
+
+async def test_what_a_person_wrote_outlasts_the_service_and_is_in_one_reply(tmp_path: Path, site: Site) -> None:
+    async with started(tmp_path) as (_, agent, person):
+        await agent.call("goto", pageId="p", url=site.page("/p", HTML))
+        await person.call("tell_agent", to="p", message="The blue one.")
+        assert "The blue one." in (await notices(agent))[0]
+        await agent.call("tell_person", message="I took the blue one.")
+        await person.call("tell_agent", to="p", message="Now buy it.")
+    assert b"buy it" not in on_disk(tmp_path)
+    async with started(tmp_path) as (service, agent, _):
+        lines = [line.text for line in service.parts.threads.of(agent.client_id)]
+        assert lines == ["The blue one.", "I took the blue one.", "Now buy it."]
+        for _ in ("lost on its way", "sent again"):
+            told = (await sent(agent, "resent", "list_work")).json()["notices"]
+            assert ["Now buy it." in each["text"] for each in told] == [True]
+        assert not await notices(agent)
+    async with started(tmp_path) as (service, agent, _):
+        assert not await notices(agent)
+        await forgotten(service, "Claude")
+    async with started(tmp_path) as (service, agent, _):
+        assert not service.parts.threads.of(agent.client_id)

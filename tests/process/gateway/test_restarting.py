@@ -15,6 +15,7 @@ from tests.process.gateway.test_autostart import Place, gone, place
 from tests.support.chat import Chat, Json, chatting, environment, text
 from tests.support.gateways import service_process, tuned
 from tests.support.site import Site
+from tests.support.wall import Door, seat
 
 __all__ = ["place"]  # a fixture
 
@@ -89,6 +90,30 @@ async def test_calls_that_come_while_it_is_down_wait_for_it(place: Place, site: 
             told: set[str] = set()
             while "page://p" not in told:
                 told = await updates_until(chat, await begin(chat, "click", pageId="p", selector="h1"))
+
+
+async def test_a_paused_agent_stays_paused_and_hears_what_was_written_once_when_the_service_was_killed(
+    place: Place, site: Site
+) -> None:
+    async with place.chat() as chat:
+        await chat.initialize()
+        assert not (await chat.call("goto", pageId="p", url=site.page("/", "<h1>Here</h1>")))["isError"]
+        door, first = Door(place.url, ensure_secret(place.data_dir)), place.process()
+        async with seat(door) as person:
+            await person.send("halt", to="p", how="pause", id=1)
+            assert (await person.until(lambda message: message.get("id") == 1))["type"] == "done"
+            await person.send("tell", to="p", text="The blue one.", id=2)
+            assert (await person.until(lambda message: message.get("id") == 2))["type"] == "done"
+        first.kill()
+        await gone(first)
+        assert text(await chat.call("list_pages")).count("The blue one.") == 1
+        clicking = await begin(chat, "click", pageId="p", selector="h1")
+        async with seat(door) as person:
+            await person.until(lambda message: any((each["doing"] or {}).get("waiting") for each in message["agents"]))
+            await person.send("halt", to="p", how="go_on", id=3)
+        (clicked,) = await results(chat, clicking)
+        assert "had paused you: click waited for" in text(clicked)
+        assert "The blue one." not in text(clicked)
 
 
 async def test_a_chat_whose_token_is_revoked_is_told_so_and_no_longer_holds_its_pages(

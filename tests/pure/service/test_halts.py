@@ -25,8 +25,8 @@ def test_what_concerns_all_concerns_who_comes_and_one_can_be_let_go_alone() -> N
     halts.end("a")
     assert (halts.of("a"), halts.of("new") is None, halts.of_all is None) == (None, False, False)
     again = Halts()
-    for client_id, stop in halts.stops().items():
-        again.restore(client_id, stop)
+    for client_id, halt in halts.in_force().items():
+        again.restore(client_id, halt)
     assert (again.of("a"), again.of("new"), again.of_all) == (None, halts.of_all, halts.of_all)
     halts.end(None)
     assert (halts.of("new"), halts.of_all) == (None, None)
