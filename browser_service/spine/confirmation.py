@@ -12,7 +12,7 @@ from browser_service.spine.cross_origin import CrossOriginGuard
 from shared.actions.base import Action
 from shared.calls import ASKING, Outcome, Pair
 from shared.cuts import cut
-from shared.errors import BrowseError, ErrorBody, Forbidden
+from shared.errors import BrowseError, Cancelled, ErrorBody, Forbidden, UnknownOutcome
 from shared.model import Json
 from shared.quoting import quoted
 
@@ -43,6 +43,11 @@ class Question:
     def allows(self) -> str:
         """Return the choice that allows the act."""
         return _ALLOW_PAIR if self.pairs else _ALLOW
+
+    @property
+    def done(self) -> str:
+        """Return in words what the call did before."""
+        return f"Filled before: {', '.join(self.filled)}." if self.filled else "Nothing was done."
 
     @classmethod
     def of(cls, error: ErrorBody | None) -> "Question | None":
@@ -95,7 +100,7 @@ class Confirmations(Stage):
 
     async def _ask(self, call: FrontCall, page_id: str, question: Question, number: int) -> str:
         """Return the person's choice, or in words why there is none. `number` counts the earlier questions of the
-        call."""
+        call. Raises Cancelled, or UnknownOutcome if fields were filled before."""
         who = quoted(call.caller.label) if call.caller.label else "An agent"
         asking: Json = {"action": "request_human", "pageId": page_id}
         message = f"{who} wants to do this: {question.what}. Your rule: {question.rule}."
@@ -106,6 +111,8 @@ class Confirmations(Stage):
             try:
                 reply = await self.perform(call.caller, body, f"{call.call_id}{ASKING}{number}-{next(waits)}")
             except BrowseError as error:
+                if call.record.cancel.requested:
+                    raise _cancelled(question) from error
                 return f"Nobody could be asked: {error.message}"
             request_id = str(reply["requestId"])
             if reply["state"] == "pending":
@@ -117,11 +124,15 @@ class Confirmations(Stage):
             return str(reply.get("answer") or reply["observed"])
 
 
+def _cancelled(question: Question) -> BrowseError:
+    kind = UnknownOutcome if question.filled else Cancelled
+    return kind(f"The call was cancelled while a person was asked about it. {question.done}")
+
+
 def _refusal(outcome: Outcome, question: Question, why: str) -> Outcome:
     why = "A person refused it." if why == _REFUSE else why
-    done = f"Filled before: {', '.join(question.filled)}." if question.filled else "Nothing was done."
     error = Forbidden(
-        f'{question.what}: the rule "{question.rule}" leaves that to a person. {why} {done}',
+        f'{question.what}: the rule "{question.rule}" leaves that to a person. {why} {question.done}',
         hint=question.ways,
         details={"context": {"rule": question.rule}},
     )

@@ -23,7 +23,7 @@ from browser_service.spine.register import CallRegister, Record
 from shared.actions.base import Action
 from shared.actions.traits import Effect
 from shared.calls import ASKING, Call, ClientRef, Notice, Outcome, PageLimit
-from shared.errors import ErrorBody, HostGone
+from shared.errors import CallNotFound, ErrorBody, HostGone
 from shared.pages import PageState
 
 _CALLS_BITS: Final = 40
@@ -166,9 +166,12 @@ class HostCalls(Stage):
 
     async def cancel(self, client_id: str, call_id: str) -> str:
         """Stop a call, even if it has not reached the host yet. Raises CallNotFound for an unknown one."""
-        await self._cancel(client_id, call_id)
-        record = self.register.find(client_id, call_id)
-        record.cancel.request()
+        try:
+            record = self.register.find(client_id, call_id)
+        except CallNotFound:
+            await self._cancel(client_id, call_id)
+            raise
+        await self.stop(record)
         return "done" if record.done else "cancelling"
 
     async def stop(self, record: Record) -> None:

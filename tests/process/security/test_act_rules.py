@@ -206,7 +206,9 @@ async def test_a_question_ends_with_the_call_that_it_is_about(service: RunningSe
         await agent.call("cancel_call", callId="pays")
     else:
         await service.parts.administration.client_gone(agent.client_id)
-    assert "Nothing was done" in (await call).json()["error"]["message"]
+    error = (await call).json()["error"]
+    assert error["code"] == "CANCELLED"
+    assert "Nothing was done" in error["message"]
     await become(lambda: not asked_at(service, "p"))
     async with service.agent(operator=True) as person:
         said = {"by": "Ana", "state": "done", "answer": "Allow once"}
