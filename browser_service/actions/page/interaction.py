@@ -96,7 +96,8 @@ async def fill(page: BrowserPage, action: interaction.Fill) -> Json:
             act = page.elements.act(target, action.selector, put_text, strict=action.strict)
         else:
             act = put(target)
-        result = await field_after(page, action, element, act, text, event="input" if text else None)
+        event = "input" if text else None
+        result = await field_after(page, action, element, act, text, event=event, enters=True)
         if result is not None and result["type"] == "range":
             step = take_last_step(element, result["value"], action.timeout)
             result = await field_after(page, action, element, step, text, event=None)

@@ -1,25 +1,25 @@
 """Chooses options of comboboxes other than select elements, with the keys that a person would press, or by clicks
 where no key opens the list."""
 
-import contextlib
-import re
 from typing import Final
 
 from playwright.async_api import ElementHandle, Page
-from playwright.async_api import TimeoutError as PlaywrightTimeout
+from playwright.async_api import Error as PlaywrightError
 from typing_extensions import TypedDict
 
 from browser_service.actions.support.field_values import not_as_given, shorten
+from browser_service.host.elements.handles import taken
 from browser_service.host.scripts import results, script
 
 _STATE: Final = results.bounded(script("combobox_state"))
+_OPENED: Final = script("opened_option")
 _OPTIONS: Final = results.bounded(script("combobox_options"))
 _NAMED: Final = 5
 _MOST_OPTIONS: Final = 60
 """A longer list is searched only this far, unless it can be filtered by text."""
-_SEARCH_FIELD: Final = "input:focus, textarea:focus"
 _OPENING_MS: Final = 1_000
 _RESULT_MS: Final = 2_000
+_TRIES: Final = 3
 
 
 class _State(TypedDict):
@@ -65,26 +65,36 @@ async def choose_as_typed(page: Page, element: ElementHandle, text: str) -> tupl
 async def _pick(page: Page, element: ElementHandle, name: str, timeout_ms: float) -> bool:
     """Open the list. If keys reach no option, click the one with the name, after a search where opening the list moves
     the focus into a field. Returns whether an option was clicked."""
-    frame = await element.owner_frame() or page.main_frame
-    exact = re.compile(rf"^\s*{re.escape(name)}\s*$", re.IGNORECASE)
-    option = frame.locator("[role=option]:visible").filter(has_text=exact).first
-    search = frame.locator(_SEARCH_FIELD).first
     await element.focus()
-    was_in_field = await search.count()
+    before = taken(await element.evaluate_handle(_OPENED, [name, 0, None, None]))
     await element.press("ArrowDown", timeout=timeout_ms)
     if (await _state(element, name))["names"]:
         return False
     if await element.get_attribute("aria-expanded") != "true":
         await element.click(timeout=timeout_ms)
-    with contextlib.suppress(PlaywrightTimeout):
-        await option.or_(search).first.wait_for(timeout=_OPENING_MS)
-        if not (was_in_field or await option.is_visible()):
-            await search.press_sequentially(name, timeout=_OPENING_MS)
-        await option.click(timeout=_RESULT_MS)
-        if await element.get_attribute("aria-expanded") == "true":
-            await page.keyboard.press("Escape")  # a list of which several are chosen stays open
-        return True
-    return False
+    option = await _opened(element, [name, _OPENING_MS, before, None])
+    search = None
+    if option is not None and await option.get_attribute("role") != "option":
+        search, option = option, None
+        await search.type(name, timeout=_OPENING_MS)
+    for _ in range(_TRIES):  # a list that is still being searched replaces its options
+        option = option or await _opened(element, [name, _RESULT_MS, before, search])
+        if option is None:
+            return False
+        try:
+            await option.click(timeout=_RESULT_MS)
+            break
+        except PlaywrightError:
+            option = None
+    else:
+        return False
+    if await element.get_attribute("aria-expanded") == "true":
+        await page.keyboard.press("Escape")  # a list of which several are chosen stays open
+    return True
+
+
+async def _opened(element: ElementHandle, asked: list[object]) -> ElementHandle | None:
+    return taken(await element.evaluate_handle(_OPENED, asked)).as_element()
 
 
 async def _go_to(page: Page, element: ElementHandle, name: str) -> None:

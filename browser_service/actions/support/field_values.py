@@ -53,6 +53,8 @@ class Question(Generic[T]):
     event: str | None
     fits: Callable[[T], bool]
     """Returns whether the field has the value that the act was to give it. If not, it is read again in any case."""
+    enters: bool = False
+    """Whether the act enters a text without pressing keys."""
 
     @property
     def source(self) -> str:
@@ -68,11 +70,11 @@ class Question(Generic[T]):
         stands for its control, as in Playwright's own acts.
         """
         if self.event is None or page.playwright.workers:  # only the page sees its workers' messages
-            return await act, await _read(page, selector, element, self)
+            return await act, await _read(page, selector, element, self, keys=self.enters)
         over, frame = secrets.token_hex(8), page.looks.document_of(selector, None) if is_ref(selector) else None
         target = frame or await handle_of_ref(element)
         awaited = {"event": self.event, "over": over, "meant": page.elements.meant_event if frame else None}
-        looking = asyncio.ensure_future(_look(target, self, [0, FIELD_CHARACTERS, awaited]))
+        looking = asyncio.ensure_future(_look(target, self, [0, FIELD_CHARACTERS, awaited, self.enters]))
         await asyncio.sleep(0)  # sends the question before the act
         try:
             result = await act
@@ -82,9 +84,10 @@ class Question(Generic[T]):
         finally:
             looking.cancel()
             seen = looking.result() if looking.done() and not looking.cancelled() and not looking.exception() else None
+        keys = self.enters and not seen
         if not seen or not self.fits(of_kind(self.kind, seen[0]["value"])):
             seen = None  # the page may have sent such an event itself before the act
-        return result, await _read(page, selector, element, self, seen)
+        return result, await _read(page, selector, element, self, seen, keys=keys)
 
 
 def watch_ms(page: BrowserPage) -> int:
@@ -93,17 +96,23 @@ def watch_ms(page: BrowserPage) -> int:
 
 
 async def _read(
-    page: BrowserPage, selector: str, element: Locator, question: Question[T], seen: list[_Shown] | None = None
+    page: BrowserPage,
+    selector: str,
+    element: Locator,
+    question: Question[T],
+    seen: list[_Shown] | None = None,
+    *,
+    keys: bool = False,
 ) -> T | None:
     """Return what was `seen` of a field, or look at it. Look again after the page's scripts have had what they waited
     for, and answers to what they sent. Raises UnknownOutcome if the page overwrote what this needs."""
     try:
         if seen is None:
-            seen = await _look(element, question, [watch_ms(page), FIELD_CHARACTERS, None])
+            seen = await _look(element, question, [watch_ms(page), FIELD_CHARACTERS, None, keys])
         if seen and seen[0]["idle"]:
             page.effects.note_idle()
         if await page.effects.wait_for_effects(_RESPONSES_S) or not seen:
-            seen = await _look(element, question, [0, FIELD_CHARACTERS, None])
+            seen = await _look(element, question, [0, FIELD_CHARACTERS, None, False])
     except BadResult as error:
         raise UnknownOutcome(f"The act was done; what the field shows now is not known. {error}") from error
     if not seen:

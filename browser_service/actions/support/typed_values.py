@@ -46,10 +46,11 @@ async def field_after(
     text: str,
     *,
     event: str | None,
+    enters: bool = False,
 ) -> _TypedValue | None:
     """Perform the act, read the field afterwards, and remember it. A value with a named secret counts as secret,
-    whatever the field looks like."""
-    question = Question(_TypedValue, _VALUE, event, fits=lambda field: field["value"] == text)
+    whatever the field looks like. `enters` says that the act presses no keys for the text."""
+    question = Question(_TypedValue, _VALUE, event, fits=lambda field: field["value"] == text, enters=enters)
     _, result = await question.after(page, action.selector, element, act)
     if result is not None:
         result["secret"] = result["secret"] or text != (

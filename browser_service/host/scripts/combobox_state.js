@@ -27,7 +27,7 @@ export default async (e, name) => {
   };
   const until = performance.now() + WAIT_MS;
   while (!names().includes(name) && performance.now() < until) await new Promise(then => setTimeout(then, TURN_MS));
-  const box = boxOf(e), offered = [...box.querySelectorAll('[role=listbox]')].map(list => list.innerText);
+  const box = boxOf(e), offered = [...box.querySelectorAll('[role=listbox]')].filter(list => list.checkVisibility()).map(list => list.innerText);
   const text = offered.reduce((words, each) => words.replace(each, () => ''), box.innerText);
   const shown = flat(`${e.value ?? ''} ${text}`).slice(0, MOST_CHARACTERS);
   return {names: names(), shown, value: String(e.value ?? ''), editable: e.matches('input:not([readonly]), textarea')};

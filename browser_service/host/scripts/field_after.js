@@ -3,11 +3,12 @@
 // act, and waits for that event at the field, or for `over` at the window, which says that there was none; it returns null if
 // there was no field. Without a field, it takes the one where the event `meant` comes first.
 import {control} from "./control.js";
+import {keyReleased} from "./key_released.js";
 import {settled} from "./field_watch.js";
 import {shows} from "./field_text.js";
 import {nextNumbers} from "./page_work.js";
 
-export default look => async (found, [ms, most, awaited]) => {
+export default look => async (found, [ms, most, awaited, keys]) => {
   const fields = () => found.slice(0, 1).filter(e => e.isConnected).map(control), words = e => shows(e, most);
   const off = new AbortController(), before = awaited && nextNumbers();
   const is = e => e.composedPath().some(n => n === found[0] || n === fields()[0]);
@@ -19,6 +20,8 @@ export default look => async (found, [ms, most, awaited]) => {
     on(awaited.event, e => { if (is(e)) then(true); });
   });
   off.abort();
+  if (seen) await globalThis.scheduler?.postTask(() => {});
+  if (keys && (seen || !awaited)) fields().forEach(keyReleased);
   const idle = await settled(fields, ms, words, seen && before);
   return fields().map(e => ({value: look(e), shows: words(e), idle}));
 };

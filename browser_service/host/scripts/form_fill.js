@@ -2,6 +2,7 @@
 // stops at the first that must be waited for or explained, or that is in another document, whose focus and selection
 // are separate.
 import {formControl} from "./form_control.js";
+import {keyReleased} from "./key_released.js";
 
 export default (_, [found, wanted]) => {
   const picked = ['color', 'date', 'time', 'datetime-local', 'month', 'range', 'week'];
@@ -28,7 +29,9 @@ export default (_, [found, wanted]) => {
       return e.value === text;
     }
     e.select();
-    return document.execCommand(text ? 'insertText' : 'delete', false, text) || e.value === text;
+    const written = document.execCommand(text ? 'insertText' : 'delete', false, text) || e.value === text;
+    if (written) keyReleased(e);
+    return written;
   };
   for (const [number, e] of found.map(formControl).entries()) {
     const set = e.matches('select') ? choose : write;

@@ -273,6 +273,51 @@ async def test_comboboxes_get_the_options_that_are_listed_and_what_else_they_tak
     assert (await tab.call("fill_form", fields=[field("#tags", "plain")]))["observed"].startswith("1 field as given")
 
 
+SEARCHED = """<label>City <input id=city type=search role=combobox aria-controls=list> <b id=out></b></label>
+<ul role=listbox id=list hidden></ul><input id=next><script>
+let at = -1;
+const found = () => ['Graz', 'Graz-Umgebung'].filter(each => each.startsWith(city.value));
+city.oninput = () => setTimeout(() => {
+  at = -1;
+  list.hidden = false;
+  list.innerHTML = found().map((each, n) => `<li role=option id=o${n}>${LINK ? `<a href=/town>${each}</a>` : each}</li>`).join('');
+}, 50);
+city.onkeydown = e => {
+  if (e.key === 'ArrowDown') city.setAttribute('aria-activedescendant', 'o' + ++at);
+  if (e.key === 'Enter') { out.textContent = found()[at]; city.value = ''; list.hidden = true; city.ariaActiveDescendantElement = null; }
+};
+city.onblur = () => { city.value = ''; };
+</script>"""
+
+
+async def test_a_search_field_of_a_combobox_chooses_what_leads_nowhere_else(tab: Tab) -> None:
+    await tab.show(f"<script>const LINK = false</script>{SEARCHED}")
+    for more in ([], [field("#next", "x")]):
+        assert (
+            "#city shows 'City Graz"
+            in (await tab.call("fill_form", fields=[field("#city", "Graz"), *more]))["observed"]
+        )
+        assert await tab.sees("out.textContent") == "Graz"
+    await tab.show(f"<script>const LINK = true</script>{SEARCHED}")
+    assert (await tab.call("fill_form", fields=[field("#city", "Graz")]))["observed"].startswith("1 field as given")
+    assert await tab.sees("out.textContent") == ""
+
+
+TWO_LISTS = """<ul role=listbox><li role=option onclick='other.textContent = "taken"'>Late</li></ul>
+<button id=slot type=button aria-haspopup=listbox>Choose</button><div id=pop hidden role=listbox><p role=option>Late</p></div>
+<i id=other></i><script>
+slot.onclick = () => { pop.hidden = !pop.hidden; slot.ariaExpanded = !pop.hidden; };
+pop.firstChild.onclick = () => { slot.textContent = 'Late'; pop.hidden = true; slot.ariaExpanded = false; };
+</script>"""
+
+
+async def test_an_option_of_another_list_is_not_chosen(tab: Tab) -> None:
+    await tab.show(TWO_LISTS)
+    result = await tab.call("fill_form", fields=[field("#slot", "Late")])
+    assert result["observed"].startswith("#slot shows 'Late'")
+    assert await tab.sees("[slot.textContent, other.textContent]") == ["Late", ""]
+
+
 LIST_OPENED_BY_CLICKS = """<input id=before><button id=shop type=button aria-haspopup=listbox>Choose</button>
 <div id=pop hidden><input id=words><ul role=listbox></ul></div><script>
 const chosen = [], all = Array.from({length: 99}, (_, n) => 'Shop ' + n), list = pop.querySelector('ul');
@@ -339,3 +384,12 @@ async def test_a_text_for_a_combobox_chooses_the_option_that_is_called_so(tab: T
     await tab.show("<label>Day <input id=day onblur=\"this.value = ''\"></label><input id=next>")
     error = await tab.error("fill_form", fields=[field("#day", "5 March"), field("#next", "x")])
     assert '"selector": "#day", "key": "Enter"}' in error["hint"]
+
+
+async def test_a_page_that_listens_for_keys_alone_hears_of_a_text(tab: Tab) -> None:
+    for entering in ("fill", "fill_form"):
+        await tab.show("<input id=word onkeyup='out.textContent += `${value};`'><input id=next><p id=out></p>")
+        fields = {"fields": [field("#word", "tea"), field("#next", "x")]}
+        arguments = fields if entering == "fill_form" else {"selector": "#word", "value": "tea"}
+        await tab.call(entering, **arguments)
+        assert await tab.sees("out.textContent") == "tea;"
