@@ -280,11 +280,16 @@ const found = () => ['Graz', 'Graz-Umgebung'].filter(each => each.startsWith(cit
 city.oninput = () => setTimeout(() => {
   at = -1;
   list.hidden = false;
-  list.innerHTML = found().map((each, n) => `<li role=option id=o${n}>${LINK ? `<a href=/town>${each}</a>` : each}</li>`).join('');
+  const shown = each => LINK ? `<a href=/town>${each}</a>` : each;
+  list.innerHTML = found().map((each, n) => `<li role=option id=o${n}>${shown(each)}</li>`).join('');
 }, 50);
 city.onkeydown = e => {
   if (e.key === 'ArrowDown') city.setAttribute('aria-activedescendant', 'o' + ++at);
-  if (e.key === 'Enter') { out.textContent = found()[at]; city.value = ''; list.hidden = true; city.ariaActiveDescendantElement = null; }
+  if (e.key !== 'Enter') return;
+  out.textContent = found()[at];
+  city.value = '';
+  list.hidden = true;
+  city.removeAttribute('aria-activedescendant');
 };
 city.onblur = () => { city.value = ''; };
 </script>"""
@@ -304,8 +309,8 @@ async def test_a_search_field_of_a_combobox_chooses_what_leads_nowhere_else(tab:
 
 
 TWO_LISTS = """<ul role=listbox><li role=option onclick='other.textContent = "taken"'>Late</li></ul>
-<button id=slot type=button aria-haspopup=listbox>Choose</button><div id=pop hidden role=listbox><p role=option>Late</p></div>
-<i id=other></i><script>
+<button id=slot type=button aria-haspopup=listbox>Choose</button>
+<div id=pop hidden role=listbox><p role=option>Late</p></div><i id=other></i><script>
 slot.onclick = () => { pop.hidden = !pop.hidden; slot.ariaExpanded = !pop.hidden; };
 pop.firstChild.onclick = () => { slot.textContent = 'Late'; pop.hidden = true; slot.ariaExpanded = false; };
 </script>"""
