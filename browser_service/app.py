@@ -32,7 +32,7 @@ from shared.errors import JournalFailed
 from shared.loopback import is_loopback
 
 if TYPE_CHECKING:
-    from browser_service.observability.tracing import Tracing
+    from client.tracing import Tracing
 
 _DAY_S = 86_400
 

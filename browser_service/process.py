@@ -29,11 +29,11 @@ from uvicorn.loops.auto import auto_loop_factory
 from browser_service.host.sessions import driver
 from browser_service.host.sessions.executables import ask_early
 from browser_service.host.sessions.options import LaunchOptions
-from browser_service.observability.export import tracing_of
 from browser_service.observability.logging import configure
 from browser_service.settings import Settings
 from browser_service.store.journal_file import NewerJournal, check_version
 from client import config_place, environment, ports
+from client.spans import tracing_of
 from shared.absent import CRYPTOGRAPHY, RICH, absent
 from shared.data_files import DRIVER_CACHE, INSTANCE_LOCK, JOURNAL_FILE
 from shared.errors import ServiceUnavailable
@@ -44,8 +44,8 @@ from shared.wire import DOWN_FILE, INSTANCE_FILE, MAX_SOCKET_BYTES
 if TYPE_CHECKING:  # their import takes most of a start: the driver starts meanwhile
     from fastapi import FastAPI
 
-    from browser_service.observability.tracing import Tracing
     from browser_service.services import Services
+    from client.tracing import Tracing
 
 _DRAIN_S = 10
 _CALLS_GO_ON_S = 3

@@ -78,7 +78,7 @@ from shared.secret import ensure_secret
 
 if TYPE_CHECKING:
     from browser_service.fleet import Fleet
-    from browser_service.observability.tracing import Tracing
+    from client.tracing import Tracing
 
 Carrier = Callable[[LocalHost], SessionHost]
 Handlers = Mapping[str, Callable[..., Awaitable[Json]]]

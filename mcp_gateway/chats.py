@@ -65,7 +65,7 @@ class Asker(NamedTuple):
         meta: Mapping[str, object] = ctx.meta or {}
         call_id = _given_call_id(meta)
         attempt = 2 if call_id and meta.get(ATTEMPT_META) else 1
-        return cls(ctx.session.report_progress, call_id, attempt, _trace(meta))
+        return cls(ctx.session.report_progress, call_id, attempt, trace_of(meta))
 
 
 class Chat:
@@ -303,7 +303,7 @@ def _given_call_id(meta: Mapping[str, object]) -> str:
     return given if isinstance(given, str) and is_call_id(given) else ""
 
 
-def _trace(meta: Mapping[str, object]) -> dict[str, str]:
+def trace_of(meta: Mapping[str, object]) -> dict[str, str]:
     """Return the client's span, where it has the form of a header."""
     given = {name: meta.get(name) for name in TRACE_CONTEXT}
     return {name: text for name, text in given.items() if isinstance(text, str) and _TRACE.fullmatch(text)}

@@ -17,7 +17,7 @@ from client import unavailable
 from client.http import UNREACHED, ServiceClient
 from client.instance import is_local
 from client.reply import Failure, Reply
-from mcp_gateway import cards, prompts, results, tools
+from mcp_gateway import cards, prompts, results, spans, tools
 from mcp_gateway.chats import Asker, Chat, Chats
 from mcp_gateway.logs import Faults
 from mcp_gateway.resources import Resources, complete
@@ -213,6 +213,10 @@ class Connection:
         """Use the host's name from the handshake, so that people see it before the chat's first call."""
         self._chat(ctx)
 
+    def client_id(self, ctx: Context) -> str:
+        """Return who a request comes from."""
+        return self._chat(ctx).service.credentials.client_id
+
     def _chat(self, ctx: Context) -> Chat:
         """Return the chat that a request comes from, labelled with its host's name."""
         chat = self.chats.find(cast("Mapping[str, object] | None", ctx.meta))  # ctx.meta is a TypedDict, so a mapping
@@ -263,6 +267,8 @@ def server_of(connection: Callable[[Context], Connection], instructions: str) ->
         on_get_prompt=prompts.get,
         on_completion=by(Connection.complete),
     )
+    if exporting := spans.tracing():
+        server.middleware.append(functools.partial(spans.traced, exporting, lambda ctx: connection(ctx).client_id(ctx)))
     server.middleware += [results.explain, greet]
     options = functools.partial(server.create_initialization_options, NotificationOptions(tools_changed=True))
     server.create_initialization_options = options  # type: ignore[method-assign] # the SDK has no setting for it

@@ -34,7 +34,7 @@ from shared.model import Json
 from shared.next_calls import next_call
 
 if TYPE_CHECKING:
-    from browser_service.observability.tracing import Tracing
+    from client.tracing import Tracing
 
 
 _LONGEST_CALL_S = 86_400
@@ -93,7 +93,7 @@ class Traced(Stage):
     async def run(self, call: FrontCall, go: Go) -> Outcome:
         if self.tracing is None:
             return await go(call)
-        with self.tracing.span(call.action.name(), call.call_id, call.parent_span) as span:
+        with self.tracing.service_span(call.action.name(), call.call_id, call.parent_span) as span:
             outcome = await go(call)
             page, code = outcome.page, outcome.error.code if outcome.error else None
             self.tracing.note_end(span, code, page.page_id if page else None, page.session_id if page else None)
@@ -102,7 +102,7 @@ class Traced(Stage):
     def refused(self, call: FrontCall, action: Action, error: ErrorBody) -> None:
         """Record a call that was refused before it began."""
         if self.tracing is not None:
-            with self.tracing.span(action.name(), call.call_id, call.parent_span) as span:
+            with self.tracing.service_span(action.name(), call.call_id, call.parent_span) as span:
                 self.tracing.note_end(span, error.code, None, None)
 
 

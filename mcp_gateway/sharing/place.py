@@ -179,7 +179,7 @@ def is_own(connection: socket.socket) -> bool:
 
 
 def _is_same(name: str) -> bool:
-    return name in _SAME or name.startswith("PYTHON")
+    return name in _SAME or name.startswith(("PYTHON", "OTEL_"))
 
 
 def _digest(environment: Mapping[str, str]) -> str:

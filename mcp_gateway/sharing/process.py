@@ -15,7 +15,7 @@ import structlog
 from client import caller
 from client.caller import Caller, on_behalf_of
 from client.http import ServiceClient
-from mcp_gateway import ineffective, logs
+from mcp_gateway import ineffective, logs, spans
 from mcp_gateway.arguments import take
 from mcp_gateway.chats import credentials
 from mcp_gateway.connection import Connection
@@ -100,6 +100,7 @@ class SharedProcess:
         accepting.cancel()
         for service in self._services.values():
             await service.close(_CLOSE_WITHIN_S)
+        spans.close()
 
     async def _accept(self) -> None:
         loop = asyncio.get_running_loop()

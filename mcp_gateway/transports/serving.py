@@ -7,7 +7,7 @@ import structlog
 
 from client.autostart import Autostart
 from client.reply import Failure, Reply
-from mcp_gateway import ineffective, logs
+from mcp_gateway import ineffective, logs, spans
 from mcp_gateway.chats import Asker
 from mcp_gateway.connection import Connection
 from mcp_gateway.gateway import Gateway
@@ -117,6 +117,7 @@ async def serve(
             one.cancel()
         await asyncio.wait([*running, warning])
         await gateway.close()
+        spans.close()
 
 
 async def _serve_host(host: Launcher | Lines, gateway: Gateway) -> None:

@@ -33,7 +33,7 @@ from tests.support import browsers
 from tests.support.json import AnyJson
 
 if TYPE_CHECKING:
-    from browser_service.observability.tracing import Tracing
+    from client.tracing import Tracing
 
 _numbers = itertools.count(1)
 

@@ -8,8 +8,8 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.trace import SpanKind, StatusCode, format_span_id, format_trace_id
 from pydantic import JsonValue
 
-from browser_service.observability.export import tracing_of
-from browser_service.observability.tracing import Tracing
+from client.spans import tracing_of
+from client.tracing import Tracing
 from shared.model import Json
 from tests.support.service import running_service, settings_for
 from tests.support.site import Site
@@ -36,14 +36,13 @@ async def test_a_call_is_a_span_below_its_callers_and_its_steps_are_below_it(tmp
     url = site.page("/secret-path", "x")
     steps: list[JsonValue] = [{"action": "goto", "pageId": page_id, "url": url} for page_id in ("a", "b")]
     found = await spans(tmp_path, {"action": "batch", "steps": steps}, headers=PARENT)
-    batch, step = found["tools/call batch"], found["tools/call goto"]
+    batch, step = found["execute_tool batch"], found["execute_tool goto"]
     assert batch.kind is SpanKind.SERVER
     assert batch.parent is not None
     assert (format_trace_id(batch.parent.trace_id), format_span_id(batch.parent.span_id)) == (TRACE_ID, SPAN_ID)
     assert step.parent == batch.get_span_context()
     assert step.attributes is not None
     assert {**step.attributes}.items() >= {
-        "mcp.method.name": "tools/call",
         "gen_ai.operation.name": "execute_tool",
         "gen_ai.tool.name": "goto",
         "browse_together.page.id": "b",
@@ -60,7 +59,7 @@ async def test_a_call_that_fails_or_is_refused_says_by_which_code_alone(tmp_path
         headers={"traceparent": "nonsense"},
     )
     for name, code in (("click", "PAGE_NOT_FOUND"), ("goto", "FORBIDDEN")):
-        span = found[f"tools/call {name}"]
+        span = found[f"execute_tool {name}"]
         assert (span.status.status_code, span.status.description) == (StatusCode.ERROR, code), name
         assert span.attributes is not None
         assert span.attributes["error.type"] == "tool_error"

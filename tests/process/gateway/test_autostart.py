@@ -13,6 +13,8 @@ from pathlib import Path
 import httpx
 import psutil
 import pytest
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
 from client import instance
 from client.instance import START_WITHIN_S
@@ -196,21 +198,39 @@ async def test_a_health_check_leaves_no_browser_behind_and_it_comes_with_the_nex
         assert "Here" in text(await chat.call("goto", url="data:text/html,<h1>Here</h1>"))
 
 
-async def test_a_service_exports_the_spans_of_a_chat_to_the_endpoint_in_its_environment(place: Place) -> None:
+@pytest.mark.parametrize("shared", ["false", "true"])
+async def test_a_chats_call_is_a_span_of_its_gateway_and_below_it_one_of_the_service(place: Place, shared: str) -> None:
     with Site() as collector:
         collector.page("/v1/traces", Answer())
         place.changes |= {"OTEL_EXPORTER_OTLP_ENDPOINT": collector.url(""), "OTEL_BSP_SCHEDULE_DELAY": "50"}
+        place.changes["BROWSE_SHARED"] = shared
         trace_id = "4bf92f3577b34da6a3ce929d0e0e4736"
         meta: Json = {"traceparent": f"00-{trace_id}-00f067aa0ba902b7-01", "tracestate": "a\nb"}
         async with place.chat() as chat:
             await chat.initialize()
             await chat.ask("tools/call", {"name": "list_pages", "arguments": {}, "_meta": meta})
             async with asyncio.timeout(END_WITHIN_S):
-                while not collector.received:  # noqa: ASYNC110 - the collector runs in a thread
+                while len(found := spans(collector)) < 2:  # noqa: ASYNC110 - the collector runs in a thread
                     await asyncio.sleep(0.05)  # between two looks
-        (export,) = collector.received
-    assert b"tools/call list_pages" in export.body
-    assert bytes.fromhex(trace_id) in export.body
+    of_chat, of_service = found["tools/call list_pages"], found["execute_tool list_pages"]
+    assert (of_chat.trace_id.hex(), of_chat.parent_span_id.hex()) == (trace_id, "00f067aa0ba902b7")
+    assert (of_service.trace_id, of_service.parent_span_id) == (of_chat.trace_id, of_chat.span_id)
+    facts = {each.key: each.value.string_value for each in of_chat.attributes}
+    assert facts.pop("mcp.session.id")
+    assert facts == {
+        "mcp.method.name": "tools/call",
+        "mcp.protocol.version": "2025-11-25",
+        "jsonrpc.request.id": "2",
+        "gen_ai.operation.name": "execute_tool",
+        "gen_ai.tool.name": "list_pages",
+    }
+
+
+def spans(collector: Site) -> dict[str, Span]:
+    """Return the spans that a collector received, by their names."""
+    exports = [ExportTraceServiceRequest.FromString(each.body) for each in [*collector.received]]
+    scopes = [scope for export in exports for resource in export.resource_spans for scope in resource.scope_spans]
+    return {span.name: span for scope in scopes for span in scope.spans}
 
 
 async def running(place: Place, browsers: int) -> None:

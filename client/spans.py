@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 import structlog
 
 if TYPE_CHECKING:
-    from browser_service.observability.tracing import Tracing
+    from client.tracing import Tracing
 
 _ENDPOINTS: Final = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
 
@@ -18,7 +18,7 @@ def tracing_of(environment: Mapping[str, str]) -> "Tracing | None":
     if not any(map(environment.get, _ENDPOINTS)) or environment.get("OTEL_TRACES_EXPORTER") == "none":
         return None
     try:
-        from browser_service.observability.tracing import Tracing  # noqa: PLC0415 - most services have no endpoint
+        from client.tracing import Tracing  # noqa: PLC0415 - most processes have no endpoint
     except ImportError as error:
         log.warning("no spans are exported", missing=error.name, advice="pip install 'browse-together[otel]'")
         return None
