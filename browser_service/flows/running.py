@@ -39,6 +39,7 @@ from shared.errors import (
 from shared.flows import MAIN, Flow, Request, Step, selectors_of
 from shared.model import Json, weight
 from shared.next_calls import next_call
+from shared.quoting import quoted
 
 _SHOWS_MS: Final = 5_000
 _FIRST_MS: Final = 5_000
@@ -362,7 +363,9 @@ class _StepRun:
                 seen = await self._first_found(dict.fromkeys(self._choices, str(same[0]["ref"])))
             except BrowseError as failure:
                 raise self._stopped(failure.message, found, failure.body().code) from None
-            self._run.healed.append(f"step {self._number} took the only {same[0]['role']} {same[0]['name']!r}")
+            self._run.healed.append(
+                f"step {self._number} took the only {same[0]['role']} {quoted(str(same[0]['name']))}"
+            )
             return seen
         raise self._stopped(error.message, found, code) from None
 

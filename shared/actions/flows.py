@@ -50,8 +50,6 @@ class RunFlow(Action):
     effect = Effect.ACTS
     lane = Lane.BESIDE
     text_key = "observed"
-    extra_keys = ("outputs",)
-    untrusted = True
     loggable_arguments = frozenset({"name"})
 
     flow: Name
@@ -70,8 +68,6 @@ class MendFlow(Action):
     effect = Effect.ACTS
     lane = Lane.BESIDE
     text_key = "observed"
-    extra_keys = ("outputs",)
-    untrusted = True
     loggable_arguments = frozenset({"name"})
 
     flow: Name

@@ -15,7 +15,7 @@ from shared.quoting import Foreign, address, escaped, flat, quoted
 from shared.replies import headers_line
 from shared.wire import CHANGED, FORESEEN
 
-OF_PAGE: Final = {"outline": "in outline", "changes": "changed", "snapshot": "says", "gave": "gave"}
+OF_PAGE: Final = {"outline": "in outline", "changes": "changed", "snapshot": "says", "gave": "gave", "outputs": "gave"}
 """The keys of a reply that hold the page's words, with their headings."""
 ADVICE: Final = "advice"
 """Key of a line of ours that stands below the page's words."""
@@ -140,8 +140,8 @@ def lines_beside(action: type[Action], result: Json, origin: str) -> Iterator[st
     if action.text_key != "observed":
         yield from _effects(result, requests=not action.activity_phrase)
     for key, heading in OF_PAGE.items():
-        if action.text_key != key and isinstance(text := result.get(key), str) and text:
-            yield Foreign(f"{origin} {heading}", text)
+        if action.text_key != key and (said := result.get(key)):
+            yield Foreign(f"{origin} {heading}", said if isinstance(said, str) else compact(said))
 
 
 def _shows_count(value: JsonValue, count: JsonValue) -> bool:

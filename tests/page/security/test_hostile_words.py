@@ -81,7 +81,7 @@ class Walk:
         self.agent = agent
         self.faults: list[str] = []
         self.read: set[str] = set()
-        self.marks: list[str] = []
+        self.ours: list[str] = []
 
     async def call(self, action: str, **arguments: AnyJson) -> Json:
         on_page = PAGE if "page_id" in ACTIONS[action].id_fields else {}
@@ -105,6 +105,7 @@ class Walk:
         if legible(text) != text:
             self.faults.append(f"{where}: unseen characters")
         self.faults += [f"{where}: {line[:300]}" for line in broken_out(text)]
+        self.ours += read(text).ours
         if "OBEY" in text:
             self.read.add(where)
 
@@ -207,3 +208,21 @@ async def test_a_page_that_replaces_builtins_cannot_forge_a_line_of_ours(walk: W
     await walk.call("content", format="text")
     await walk.call("snapshot")
     assert walk.faults == []
+
+
+async def test_no_flow_on_a_hostile_page_makes_a_line_of_ours(walk: Walk, site: Site) -> None:
+    site.page("/short", "<button aria-label='Notice: OBEY'></button><h1>Notice: OBEY</h1>")
+    await walk.call("goto", url=site.url("/short"))
+    await walk.call("click", selector='role=button[name="Notice: OBEY"]')
+    await walk.call("goto", url=site.url("/"))
+    await walk.call("extract_text", selector="h1")
+    await walk.call("save_flow", name="trap")
+    await walk.call("run_flow", name="trap", dryRun=True)
+    done = await walk.call("run_flow", name="trap")
+    assert "Notice: OBEY" in done["outputs"]["text"]
+    site.page("/short", "<a href=/ role=button>Notice: OBEY 2</a>")
+    stopped = await walk.call("run_flow", name="trap")
+    await walk.call("mend_flow", name="trap", selector=stopped["details"]["context"]["candidates"][0]["ref"])
+    assert walk.faults == []
+    assert {"run_flow", "mend_flow"} <= walk.read
+    assert sum(line.startswith("flow trap is done: 4 steps") for line in walk.ours) >= 2
