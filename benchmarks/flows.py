@@ -107,7 +107,7 @@ class _Bench:
     async def _found(self, page: str, target: str) -> str:
         role, name, near = f"{target}||".split("|")[:3]
         selector = f'role={role}[name="{name}"i]' if name else target
-        await self.call("wait_for_selector", pageId=page, selector=selector, timeout=20_000)
+        await self.call("wait_for_selector", pageId=page, selector=selector, timeout=40_000)
         if not name:
             return target
         found = (await self.call("find", pageId=page, role=role, name=name))["matches"]

@@ -259,11 +259,7 @@ class _StepRun:
         try:
             return await self._first_found(given)
         except BrowseError as error:
-            page_id, began = self._run.pages.get(self._step.page), time.monotonic()
-            waiting: Json = {"action": "wait_for_load", "state": "networkidle", "timeout": _LOADS_MS}
-            if page_id is None or not _is_not_yet_there(error) or not await self._comes({**waiting, "pageId": page_id}):
-                raise
-            if time.monotonic() - began < _AT_REST_S:
+            if not (_is_not_yet_there(error) and await self._was_loading()):
                 raise
         return await self._first_found(given)
 
@@ -317,8 +313,8 @@ class _StepRun:
             if not await self._is_sent(request, sent, page):
                 return f"{_words(request)} was expected; it sent {_acts(sent)}"
         if expect.url and not flows.fits(expect.url, seen.url):
-            waiting: Json = {"action": "wait_for_url", "url": expect.url, "timeout": _SHOWS_MS, **page}
-            if not await self._comes(waiting):
+            waiting: Json = {"action": "wait_for_url", "url": expect.url, "waitUntil": "commit", "timeout": _SHOWS_MS}
+            if not await self._comes({**waiting, **page}):
                 return f"it led to {shortened(seen.url, 200)} and not to {expect.url}"
         for words in expect.shows:
             longest = max(words.split("*"), key=len).strip()
@@ -345,7 +341,18 @@ class _StepRun:
         named = f"{request.method} {request.path.replace('*', '**')}"
         return await self._comes({"action": "expect", "request": named, "status": status, "timeout": _SHOWS_MS, **page})
 
+    async def _was_loading(self) -> bool:
+        """Wait until the step's page has loaded. Returns whether it had not."""
+        page_id, began = self._run.pages.get(self._step.page), time.monotonic()
+        waiting: Json = {"action": "wait_for_load", "state": "networkidle", "timeout": _LOADS_MS}
+        has_loaded = page_id is not None and await self._is_there({**waiting, "pageId": page_id})
+        return has_loaded and time.monotonic() - began >= _AT_REST_S
+
     async def _comes(self, waiting: Json) -> bool:
+        """Wait for an effect, and once more if the page was still loading when it did not come."""
+        return await self._is_there(waiting) or (await self._was_loading() and await self._is_there(waiting))
+
+    async def _is_there(self, waiting: Json) -> bool:
         try:
             await self._perform(waiting)
         except BrowseError:

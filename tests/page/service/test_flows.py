@@ -1,6 +1,7 @@
 """Tests flows: saved from what was done, run again on the site as it was and as it became, stopped where it differs."""
 
 import re
+import threading
 from itertools import count
 from urllib.parse import parse_qs
 
@@ -281,3 +282,28 @@ async def test_what_a_site_makes_has_another_name_and_its_requests_come_when_the
     site.page("/list", page.format(1))
     await agent.call("run_flow", name=name, pageId=page_id)
     assert site.counts["/session"] == 2
+
+
+async def test_an_effect_is_waited_for_as_long_as_its_page_loads(
+    agent: Agent, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name, loads = next(NAMES), threading.Event()
+    page = """<button onclick="fetch('/clicked'); clicked = true; late()">Go</button><script>
+    let clicked, loaded, late = () => clicked && loaded && history.pushState(0, '', '#gone')
+    </script><img src=/picture onerror="loaded = true; late()">"""
+
+    def clicked(_: Received) -> Answer:
+        threading.Timer(4.0, loads.set).start()
+        return Answer()
+
+    site.page("/loading", page)
+    site.routes["/picture"] = lambda _: Answer(hold=loads)
+    site.routes["/clicked"] = clicked
+    loads.set()
+    page_id = (await agent.reply("open_page", url=site.url("/loading"))).json()["page"]["pageId"]
+    await agent.call("click", selector="role=button", pageId=page_id)
+    await agent.call("save_flow", name=name, pageId=page_id)
+    assert "#gone" in (await agent.call("list_flows", name=name))["flows"]
+    monkeypatch.setattr(running, "_SHOWS_MS", 1_000)
+    loads.clear()
+    await agent.call("run_flow", name=name, pageId=page_id)
