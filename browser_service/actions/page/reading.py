@@ -100,7 +100,7 @@ async def _find_in_tree(page: BrowserPage, action: reading.Find, within: frozens
         view.add_refs(match.node for match in listed)
         of_several: Json = {"query": number} if action.queries else {}
         rows += [{**search.to_json(view.tree, match), **of_several} for match in listed]
-        said = search.to_lines(view.tree, listed, len(matches)) or [_nothing(view, query, action)]
+        said = search.to_lines(view.tree, listed, len(matches)) or [_nothing(page, view, query, action)]
         lines += search.numbered(number, said, len(matches)) if action.queries else said
         totals += len(matches)
     beyond: Json = {}
@@ -119,11 +119,12 @@ def _found(nodes: Tree, action: reading.Find, within: frozenset[str] | None) -> 
     return [[each for each in found if within is None or each.node.ref in within] for found in matches]
 
 
-def _nothing(view: ClientView, query: reading.FindQuery, action: reading.Find) -> str:
+def _nothing(page: BrowserPage, view: ClientView, query: reading.FindQuery, action: reading.Find) -> str:
     """Say that nothing matches, and what comes near. One of several questions gets a short answer."""
     nodes, sought = view.tree, (query.text or query.named or "").casefold()
     if sought and any(sought in words.casefold() for words in view.unseen.words):
-        return f"nothing that is seen matches; what nobody sees does: {next_call('content', unseen=True)}"
+        unseen = next_call("content", page_id=page.page_id, unseen=True)
+        return f"nothing that is seen matches; what nobody sees does: {unseen}"
     similar = search.nearest(nodes, query.named or query.text or "", query.role or "", others=not action.queries)
     if action.queries and not similar:
         return "nothing"

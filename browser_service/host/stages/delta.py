@@ -14,6 +14,7 @@ from browser_service.host.reading import loading, news, news_report
 from browser_service.host.reading.outline import outline
 from browser_service.host.reading.snapshot import ClientView, State
 from browser_service.host.reading.tree import first_words
+from browser_service.host.reading.tree_text import joined
 from browser_service.host.tabs.observation import Observation
 from shared.actions.base import Action
 from shared.actions.traits import Input, Reports
@@ -37,7 +38,6 @@ _LARGE_TREE: Final = 1_500
 """From this many elements on, a look takes longer than most acts, so the caller has to ask for the changes."""
 _DOCUMENT: Final = "change of the document"
 _TREE: Final = "change of what a snapshot shows"
-_TOO_LARGE: Final = f"too large a page to compare it unasked: {next_call('snapshot', since=True)}"
 _BY_ITSELF: Final = "since the last act, the page changed by itself:"
 _EARLIER: Final = "since you last looked, and before this act:"
 _BY_THIS: Final = "by this act:"
@@ -77,6 +77,7 @@ class PageDelta:
 class _Comparison:
     """A document compared with what its client was shown of it."""
 
+    page_id: str
     view: ClientView
     previous: ClientView
     """A copy of the view as it was."""
@@ -134,7 +135,8 @@ class _Comparison:
         if self.previous.snapshot is self.previous.tree and not (report.omitted or self.news.remade):
             self.view.snapshot = self.view.tree
         changes = f"change{'s' * (report.omitted > 1)}"
-        more = f"{report.omitted} more {changes}: {next_call('snapshot', since=True)}" if report.omitted else ""
+        rest = next_call("snapshot", page_id=self.page_id, since=True)
+        more = f"{report.omitted} more {changes}: {rest}" if report.omitted else ""
         return "\n".join(filter(None, [self.title, report.text, more]))
 
 
@@ -181,7 +183,7 @@ async def _changes_by_itself(page: BrowserPage, state: State) -> str:
     itself = _BY_ITSELF if page.record.last_act[0] == page.call.client_id else _EARLIER
     heading = f"from {cause}:" if cause else itself
     if len(view.tree) > _LARGE_TREE:
-        return f"{heading} {_TOO_LARGE}"
+        return f"{heading} {_too_large(page)}"
     comparison = await _compare(page, state)
     if comparison and not cause:
         comparison.leave_out_restless()
@@ -223,7 +225,7 @@ async def _delta_of_act(
     if last and len(last.tree) > _LARGE_TREE and not observation.visited_urls:
         if unchanged:
             return PageDelta(before.fields, unchanged=unchanged)
-        return _announcements(state, previous) if whole else None
+        return _announcements(page, state, previous) if whole else None
     earlier = bool(unchanged and previous and state.focus == previous.focus)
     comparison = await _compare(page, state if page.effects.moves == moves else None)
     if comparison is not None and not same and comparison.is_wordless and await page.effects.wait_for_motion():
@@ -268,14 +270,18 @@ def _delta_of_comparison(
     return PageDelta({"changes": all_changes}, changed=True)
 
 
-def _announcements(state: State, previous: State | None) -> PageDelta:
+def _announcements(page: BrowserPage, state: State, previous: State | None) -> PageDelta:
     """Return what a page announces that is too large to compare."""
     said, room = list[str](), DELTA_TEXT
     for line in state.news(previous) if previous else ():
         room -= len(line.encode()) + 1
         said += [line] if room >= 0 else []
     changes: Json = {"changes": "\n".join(said)} if said else {}
-    return PageDelta({**changes, "advice": _TOO_LARGE}, changed=True)
+    return PageDelta({**changes, "advice": _too_large(page)}, changed=True)
+
+
+def _too_large(page: BrowserPage) -> str:
+    return f"too large a page to compare it unasked: {next_call('snapshot', page_id=page.page_id, since=True)}"
 
 
 async def _compare(page: BrowserPage, known: State | None) -> _Comparison | None:
@@ -285,7 +291,7 @@ async def _compare(page: BrowserPage, known: State | None) -> _Comparison | None
     view = await page.looks.refresh_view(_LOOK_MS, known=known)
     if previous is None or view is not last:
         return None
-    return _Comparison(view, previous, news.news(previous.tree, view.tree))
+    return _Comparison(page.page_id, view, previous, news.news(previous.tree, view.tree))
 
 
 def _outline(page: BrowserPage, view: ClientView, budget: int) -> Json:
@@ -293,5 +299,6 @@ def _outline(page: BrowserPage, view: ClientView, budget: int) -> Json:
     text, nodes = outline(view.tree, budget - len(note))
     view.add_refs(nodes)
     beyond = view.state.beyond.advice(page.url) if view.state else {}
-    lines = "\n".join(filter(None, [text, note])) or ("" if beyond or page.url == "about:blank" else loading.EMPTY)
-    return {**({"outline": lines} if lines else {}), **beyond}
+    if not (text or note or beyond or page.url == "about:blank"):
+        note = loading.EMPTY
+    return {**({"outline": text} if text else {}), **joined({"advice": note} if note else {}, beyond)}

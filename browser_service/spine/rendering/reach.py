@@ -10,7 +10,7 @@ from shared import catalogue, toolsets
 from shared.actions.base import Action
 from shared.model import Json
 
-_OURS: Final = ("observed", "undo", "help")
+_OURS: Final = ("observed", "undo", "help", "advice")
 """Keys of results whose texts are our own words, and not a page's."""
 
 

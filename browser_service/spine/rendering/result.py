@@ -49,7 +49,7 @@ def result_lines(action: type[Action], result: Json, page_url: str, spell: Spell
         value = _below(origin, value, str(result.get("navigatedTo", "")))
     beside = lines_beside(action, result, origin) if action.text_key in result else ()
     advice = str(result.get(ADVICE) or "")
-    return [*_value_lines(action, value, origin), *beside, spell(advice), spell(reading_on(action, result))]
+    return [*_value_lines(action, value, origin), *beside, advice, spell(reading_on(action, result))]
 
 
 def _below(origin: str, said: str, url: str) -> str:

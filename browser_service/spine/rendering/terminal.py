@@ -56,7 +56,7 @@ def for_terminal(envelope: Json, action: type[Action]) -> TerminalReply:
 
 def _beside(result: Json, action: type[Action], page_url: str) -> list[str | Foreign]:
     """Return the lines that a chat reads below the text, unless the whole result is shown."""
-    advice = as_commands(str(result.get(ADVICE) or ""))
+    advice = str(result.get(ADVICE) or "")
     if action.text_key not in result or result.get("suspended"):
         return [advice]
     beside = lines_beside(action, result, origin_of(str(result.get("url") or page_url)))

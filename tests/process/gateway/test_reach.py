@@ -42,7 +42,7 @@ async def through(client: Client, name: Any, arguments: Any = None, **beside: An
     return await client.call_tool("call_tool", {"name": name, **given, **beside})
 
 
-async def test_an_error_on_a_page_that_was_named_advises_calls_that_work_beside_other_pages(
+async def test_a_reply_on_a_page_that_was_named_advises_calls_that_work_beside_other_pages(
     service: ServiceProcess, site: Site
 ) -> None:
     taken_back = site.page("/taken", "<input id=i oninput=\"this.value = 'x'\">")
@@ -54,6 +54,10 @@ async def test_an_error_on_a_page_that_was_named_advises_calls_that_work_beside_
         refused = text_of(await client.call_tool("fill", {"pageId": "two", "selector": "#i", "value": "Ann"}))
         assert 'type {"pageId": "two", "selector": "#i", "text": "..."}' in refused
         assert not (await client.call_tool("snapshot", {"pageId": "one"})).is_error
+        late = site.page("/late", "<p>Loading orders…</p><p style=opacity:0>ghost</p>")
+        assert 'snapshot {"pageId": "one"}' in text_of(await client.call_tool("goto", {"url": late, "pageId": "one"}))
+        read = text_of(await client.call_tool("content", {"pageId": "one", "format": "text"}))
+        assert 'content {"pageId": "one", "unseen": true}' in read
 
 
 async def test_a_tool_that_is_not_listed_is_called_through_one_that_is(service: ServiceProcess, site: Site) -> None:
