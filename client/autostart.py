@@ -124,5 +124,7 @@ class Autostart:
             if error.exit_code is None:
                 why = f"it does not answer after {instance.START_WITHIN_S:.0f} s."
             problem.set_result("\n".join([why, *error.log_end[-_SHOWN_LOG_LINES:]]))
+        except OSError as error:
+            problem.set_result(f"the data directory {self.data_dir} cannot be used: {error.strerror or error}.")
         except Exception as error:  # noqa: BLE001 - whatever it is: without a result all chats would wait for ever
             problem.set_result(f"{type(error).__name__}: {error}")

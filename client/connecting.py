@@ -1,5 +1,7 @@
 """The settings by which a client finds the service, and proves who it is."""
 
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Annotated, Self
 from urllib.parse import urlsplit
 
@@ -7,9 +9,25 @@ from pydantic import AfterValidator, AliasChoices, Field, SecretStr, model_valid
 
 from client.autostart import Autostart
 from client.common_settings import AbsolutePath, ProcessSettings
-from client.instance import is_local
+from client.config_file import FileSettings
+from client.instance import answers, is_local, noted_url
 from shared.loopback import is_loopback
 from shared.wire import CLIENT_ID_PATTERN, DEFAULT_PORT, ID_PATTERN
+
+
+class _ServiceSettings(FileSettings):
+    """What a service that is started from here would be given, of that which its address depends on."""
+
+    tls_cert: str | None = None
+
+
+def _url_here(fields: Mapping[str, object]) -> str:
+    """Return the address of this machine's service: with https if it serves that, or would once it is started."""
+    plain, encrypted = (f"{scheme}://127.0.0.1:{fields['port']}" for scheme in ("http", "https"))
+    noted = noted_url(Path(str(fields["data_dir"])))
+    if noted.startswith("https:") and urlsplit(noted).port == fields["port"] and answers(noted):
+        return noted
+    return encrypted if _ServiceSettings().tls_cert and not answers(plain) else plain
 
 
 class ConnectingSettings(ProcessSettings):
@@ -23,9 +41,9 @@ class ConnectingSettings(ProcessSettings):
         description="Port of the browser service on this machine, if no URL is given.",
     )
     url: Annotated[str, AfterValidator(lambda url: url.rstrip("/"))] = Field(
-        default_factory=lambda fields: f"http://127.0.0.1:{fields['port']}",
+        default_factory=_url_here,
         pattern=r"^https?://[^/?#]+(/[^?#]*)?$",
-        description="Address of the browser service; http://127.0.0.1:$PORT by default.",
+        description="Address of the browser service; by default 127.0.0.1:$PORT, with https if it has a certificate.",
     )
     plain_http: bool = Field(
         default=False,

@@ -89,15 +89,16 @@ def readiness(url: str) -> dict[str, JsonValue]:
 
 def find(data_dir: Path) -> Instance | None:
     """Return the service of this data directory, if the process that wrote its address there still answers."""
-    try:
-        file = json.loads((data_dir / INSTANCE_FILE).read_text(encoding="utf-8"))
-        pid, url = int(file["pid"]), str(file["url"])
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
-    report = health(url)
+    pid, url = _noted(data_dir)
+    report = health(url) if url else None
     if report is None or report["pid"] != pid:
         return None
     return Instance(pid, url, str(report.get("version", "")), str(report["catalogue"]))
+
+
+def noted_url(data_dir: Path) -> str:
+    """Return the address that the last service of this data directory wrote there; empty if none did, or it ended."""
+    return _noted(data_dir)[1]
 
 
 def require(data_dir: Path) -> Instance:
@@ -169,6 +170,14 @@ def for_service() -> Inherited:
     return Inherited(
         {**environment.of_service(given), "PYTHONPATH": os.pathsep.join(filter(None, paths))}, caller.folder()
     )
+
+
+def _noted(data_dir: Path) -> tuple[int, str]:
+    try:
+        file = json.loads((data_dir / INSTANCE_FILE).read_text(encoding="utf-8"))
+        return int(file["pid"]), str(file["url"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return 0, ""
 
 
 def _spawn(data_dir: Path, inherited: Inherited, settings: Mapping[str, str]) -> "tuple[int, subprocess.Popen[bytes]]":

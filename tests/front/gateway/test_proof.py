@@ -14,6 +14,7 @@ import pytest
 from browser_service.cli.client import Client
 from browser_service.cli.running import running_settings
 from client.autostart import Autostart
+from client.connecting import ConnectingSettings
 from client.credentials import Credentials, mint
 from client.http import ServiceClient
 from shared import wire
@@ -217,6 +218,28 @@ async def test_a_service_of_this_machine_by_https_is_proven_by_the_secret(
     ensure_secret(other)
     async with client_of(url, other) as service:
         assert "is not this account's browser service" in (await refusal(service)).message
+
+
+async def test_without_an_address_a_service_of_this_machine_is_found_by_https(
+    encrypted: RunningService, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url, data_dir = encrypted.base_url, encrypted.settings.data_dir
+    port = int(url.rpartition(":")[2])
+
+    def found() -> str:
+        return ConnectingSettings(data_dir=data_dir, port=port).url
+
+    assert await asyncio.to_thread(found) == f"http://127.0.0.1:{port}"
+    note = data_dir / wire.INSTANCE_FILE
+    note.write_text(json.dumps({"pid": os.getpid(), "url": url}), encoding="utf-8")
+    assert await asyncio.to_thread(found) == url
+    note.write_text(json.dumps({"pid": 1, "url": "https://127.0.0.1:9"}), encoding="utf-8")
+    assert ConnectingSettings(data_dir=data_dir, port=9).url == "http://127.0.0.1:9"  # it was killed
+    async with listening(tmp_path / "plain") as plain:
+        data_dir, port = tmp_path / "plain", int(plain.base_url.rpartition(":")[2])
+        monkeypatch.setenv("BROWSE_TLS_CERT", str(tmp_path / "cert.pem"))
+        assert await asyncio.to_thread(found) == plain.base_url
+    assert await asyncio.to_thread(found) == f"https://127.0.0.1:{port}"  # as it would be started
 
 
 async def test_a_real_service_proves_itself_and_another_secret_does_not_pass(tmp_path: Path) -> None:

@@ -26,6 +26,10 @@ def test_a_start_that_fails_in_whatever_way_is_told(tmp_path: Path, monkeypatch:
     monkeypatch.setattr(instance, "start", _fail)
     problem = Autostart("http://127.0.0.1:9", tmp_path / "other", enabled=True).begin()
     assert problem.result(timeout=5) == "LookupError: nobody foresaw this"
+    monkeypatch.undo()
+    (file := tmp_path / "file").touch()
+    problem = Autostart("http://127.0.0.1:9", file, enabled=True).begin()
+    assert problem.result(timeout=5) == f"the data directory {file} cannot be used: File exists."
 
 
 @pytest.mark.parametrize(
