@@ -4,6 +4,7 @@ A host elsewhere is readied in the same way."""
 
 import asyncio
 import contextlib
+import errno
 import gc
 import getpass
 import json
@@ -263,6 +264,8 @@ def bind(settings: Settings) -> socket.socket:
     try:
         return ports.bind(settings.host, settings.port)
     except OSError as error:
+        if isinstance(error, socket.gaierror) or error.errno == errno.EADDRNOTAVAIL:
+            raise CannotStart(f"--host {settings.host} is no address of this machine: {error.strerror}.") from error
         by = f", by {program}" if (program := ports.holder(settings.port)) else ""
         raise AlreadyRunning(
             f"Port {settings.port} on {settings.host} cannot be used: {error.strerror}{by}. Choose another with --port."

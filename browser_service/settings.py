@@ -125,7 +125,7 @@ class Settings(ListeningSettings, ProcessSettings):
     viewport: str = Field(
         default="1280x720",
         pattern=r"^[1-9][0-9]{2,3}x[1-9][0-9]{2,3}$",
-        description="Width and height of a page in the shared login, in px.",
+        description="Width and height of a page in the shared login, in px, such as 1280x720.",
     )
     session_idle_ms: int = Field(
         default=3_600_000, ge=1_000, description="A session that nobody uses for this long is closed, in milliseconds."

@@ -99,8 +99,26 @@ _SAMPLES: Final[Mapping[str, JsonValue]] = MappingProxyType(
         "origin": "https://example.com",
         "value": "Ana",
         "text": "Ana",
-        "key": "Enter",
+        "key": "ticket/812",
         "expression": "document.title",
+        "script": "window.debug = true",
+        "duration": 500,
+        "attribute": "href",
+        "pattern": "**/api/orders",
+        "headers": {"Accept-Language": "de"},
+        "items": {"theme": "dark"},
+        "keys": ["theme"],
+        "cookies": [{"name": "theme", "value": "dark", "url": "https://example.com"}],
+        "source": "text=Tea",
+        "target": "#bag",
+        "baseline": "art-...",
+        "callId": "7f3a90c2",
+        "content": "...",
+        "sessionId": "trial",
+        "name": "send-invoice",
+        "reason": "waiting for a code",
+        "message": "The invoice is sent.",
+        "to": "Claude · shop",
         "steps": [{"action": "click", "selector": "#buy"}, {"action": "content", "format": "text"}],
         "schema": {"title": "h1", "price": {"selector": ".price", "type": "number"}},
         "files": [{"path": "/home/ana/letter.pdf"}],
@@ -108,16 +126,32 @@ _SAMPLES: Final[Mapping[str, JsonValue]] = MappingProxyType(
     }
 )
 """Sample values for arguments with these names, in any action."""
+_IN_FIELD: Final[dict[str, JsonValue]] = {"selector": 'role=textbox[name="Name"]'}
+_BOX: Final[dict[str, JsonValue]] = {"selector": 'role=checkbox[name="I agree"]'}
 _EXTRA_SAMPLES: Final[Mapping[str, dict[str, JsonValue]]] = MappingProxyType(
     {
-        "select_option": {"label": "Germany"},
+        "fill": _IN_FIELD,
+        "type": _IN_FIELD,
+        "browser_type": _IN_FIELD,
+        "press": {"key": "Enter"},
+        "select_option": {"selector": 'role=combobox[name="Country"]', "label": "Germany"},
+        "check": _BOX,
+        "uncheck": _BOX,
+        "mouse": {"do": "click", "x": 320, "y": 200},
+        "upload_file": {"selector": "input[type=file]"},
+        "wait_for_url": {"url": "**/orders/*"},
+        "extract_text": {"selector": "main"},
+        "extract_html": {"selector": "main"},
+        "extract_attribute": {"selector": "main a"},
+        "find_elements": {"selector": "main a"},
+        "request_human": {"kind": "login", "message": "Please sign in to the shop."},
         "find": {"text": "Kettle"},
         "expect": {"selector": ".total", "to": "text", "value": "12.50"},
         "drop": {"data": {"text/plain": "Ana"}},
-        "call_tool": {"name": "hover", "arguments": {"selector": 'role=button[name="Buy"]'}},
+        "call_tool": {"name": "drag_and_drop", "arguments": {"source": "text=Tea", "target": "#bag"}},
     }
 )
-"""The arguments that an example needs besides the required ones."""
+"""What examples of these actions say otherwise, or besides the required arguments."""
 _OBVIOUS: Final = frozenset({"pattern", "minLength", "maxLength"})
 """Limits that `help` omits, because the error for breaking one explains it."""
 _FURTHER_CALLS: Final = (

@@ -22,6 +22,7 @@ from client.config_file import SAID_AT_START, WrongFile, as_variables, explain, 
 from client.config_place import path
 from shared import toolsets
 from shared.errors import ValidationFailed
+from shared.variables import REMOVED, no_more
 
 Value = bool | int | str | list[str]
 _HEAD: Final = "# Settings of browse-together; `browse-together config show` lists all.\n"
@@ -227,6 +228,8 @@ def _known(typed: str) -> str:
     name = setting_name(typed)
     if reason := config_file.SAID_AT_START.get(name):
         raise ValidationFailed(f"{name} is nothing for a file, because {reason}.")
+    if name in REMOVED:
+        raise ValidationFailed(f"{name} {no_more(name)}")
     if name not in config_file.NAMES:
         near = config_file.nearest_name(name)
         hint = f"Did you mean {near}?" if near else "browse-together config show lists them."

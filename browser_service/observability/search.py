@@ -15,6 +15,8 @@ from shared.calls import ActivityRecord
 from shared.errors import ValidationFailed, field_details
 from shared.json_lines import strict
 from shared.model import Json
+from shared.next_calls import next_call
+from shared.similarity import nearest
 from shared.words import own_words
 
 if TYPE_CHECKING:
@@ -137,9 +139,10 @@ def _canonical_name(name: str | None) -> str | None:
     """Return an action's canonical name, which records use. Raises ValidationFailed."""
     if name is None or name in catalogue.NAMES:
         return catalogue.NAMES[name].action.name() if name else None
+    near = nearest(name, catalogue.NAMES)
     raise ValidationFailed(
-        f"actionName {name!r} is no action.",
-        hint=f"It is one of: {', '.join(catalogue.ACTIONS)}.",
+        f"actionName {name[:80]!r} is no action.",
+        hint=f"Did you mean {near[0]}?" if near else f"It is a tool's name: {next_call('help')} lists them.",
         details=field_details("actionName"),
     )
 

@@ -99,8 +99,8 @@ async def serve(
     logs.to_stderr(settings.log_level)
     gateway = Gateway(settings, autostart, instructions)
     if gateway.service.credentials.are_given and settings.url.startswith("http:"):
-        advice = "Where the service's data directory is this account's, leave it out; or use https."
-        log.info("nothing proves who is sent the token that was given", url=settings.url, advice=advice)
+        advice = "With https its certificate proves it; a service of this account needs no token to be given."
+        log.info("the given token goes to whatever listens there, unproven", url=settings.url, advice=advice)
     serving = [_serve_host(host, gateway)] if host else []
     if transports.networks:
         from mcp_gateway.transports.listeners import listen  # noqa: PLC0415 - stdio alone needs no HTTP server

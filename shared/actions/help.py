@@ -49,7 +49,7 @@ class CallTool(Action):
 
     effect = Effect.DESTROYS
 
-    tool: str = Field(alias="name", min_length=1, max_length=MAX_MESSAGE_BYTES, description="Such as hover.")
+    tool: str = Field(alias="name", min_length=1, max_length=MAX_MESSAGE_BYTES, description="Such as focus.")
     arguments: Annotated[dict[str, AnyJson], BeforeValidator(decoded)] = Field(
         default_factory=dict, max_length=MOST_VALUES, description="The tool's own."
     )

@@ -10,7 +10,7 @@ from starlette.types import Receive, Scope, Send
 from uvicorn.server import ServerState
 
 from browser_service.http.protocol import BoundedHttp
-from browser_service.process import AlreadyRunning, bind
+from browser_service.process import AlreadyRunning, CannotStart, bind
 from tests.support.listening import PATIENCE_S
 from tests.support.service import settings_for
 
@@ -66,3 +66,8 @@ def test_a_port_that_is_taken_is_named_with_the_way_out(tmp_path: Path) -> None:
         port = first.getsockname()[1]
         with pytest.raises(AlreadyRunning, match=rf"Port {port} on 127.0.0.1 .* --port"):
             bind(settings_for(tmp_path).model_copy(update={"port": port}))
+
+
+def test_an_address_of_another_machine_is_named_and_not_its_port(tmp_path: Path) -> None:
+    with pytest.raises(CannotStart, match=r"--host 192\.0\.2\.1 is no address of this machine"):
+        bind(settings_for(tmp_path).model_copy(update={"host": "192.0.2.1", "port": 0}))

@@ -142,6 +142,8 @@ def test_a_link_to_the_file_stays_one(file: Path, tmp_path: Path) -> None:
     ("arguments", "told"),
     [
         (["max_page", "3"], "There is no setting 'max_page'.\nDid you mean max_pages?"),
+        (["allow_hosts", "x"], "allow_hosts is no setting any more: write url_whitelist"),
+        (["viewport", "1280"], "such as 1280x720"),
         (["xyzzy", "3"], "browse-together config show lists them."),
         (["max_pages", "many"], "Input should be a valid integer"),
         (["max_pages", "0"], "greater than or equal to 1"),

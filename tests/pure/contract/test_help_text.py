@@ -39,7 +39,7 @@ def test_the_help_for_an_action_takes_few_tokens() -> None:
 
 @every_action
 def test_the_example_can_be_sent_as_it_stands(action: type[Action]) -> None:
-    meant = "hover" if action is CallTool else action.name()
+    meant = "drag_and_drop" if action is CallTool else action.name()
     assert parse({"action": action.name(), **example(action)}).name() == meant
 
 
