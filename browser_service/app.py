@@ -103,23 +103,14 @@ def create_app(
     for part in (routes, owner, attached, watching, card, entry, socket, extension, windows):
         app.include_router(part.router)
     app.state.takes_hosts = settings.hosts
-    _include_rare(app, settings)
+    if settings.hosts:
+        from browser_service.http import hosts  # noqa: PLC0415 - with all of carriers, which most services do without
+
+        app.include_router(hosts.router)
     faults.install(app)
     describe(app)
     _wrap(app, own_hosts, metrics_local=is_loopback((settings.metrics_address or ("127.0.0.1", 0))[0]))
     return app
-
-
-def _include_rare(app: FastAPI, settings: Settings) -> None:
-    """Add the routes that most services do without, with all that they import."""
-    if settings.hosts:
-        from browser_service.http import hosts  # noqa: PLC0415 - with all of carriers
-
-        app.include_router(hosts.router)
-    if settings.app_env == "development":
-        from browser_service.wall import design  # noqa: PLC0415 - for who works on the wall
-
-        app.include_router(design.router)
 
 
 def _wrap(app: FastAPI, own_hosts: Callable[[], frozenset[str]], *, metrics_local: bool) -> None:

@@ -104,7 +104,7 @@ const thread = () => el("ol", { className: "lines thread", style: { "--owner": "
 
 function pointing() {
   const found = { box: TARGET, role: "button", name: "Add to cart", ref: "e12" };
-  const made = new Point("kettles", Object.assign(new Picture("kettles"), { head: head() }), { point: async () => found }, () => {}, () => {});
+  const made = new Point("kettles", Object.assign(new Picture("kettles"), { head: head() }), { ask: async () => found }, () => {}, () => {});
   made.begin();
   made.element.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter" }));
   return [made.panel, el("figure", { className: "picture" }, el("div", { className: "paper" }, made.element))];
@@ -158,7 +158,7 @@ const PARTS = {
 };
 
 const parts = el("main", { id: "parts" }, el("h1", {}, "The wall’s parts"));
-document.head.append(el("link", { rel: "stylesheet", href: "/wall/design/design.css" }));
+document.head.append(el("link", { rel: "stylesheet", href: "/parts/parts.css" }));
 document.getElementById("app").append(parts);
 const blob = await picture();
 for (const [name, make] of Object.entries(PARTS)) {

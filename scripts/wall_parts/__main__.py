@@ -1,0 +1,30 @@
+"""Serves the wall's own files, with a page of their parts in place of the wall."""
+
+from pathlib import Path
+from typing import Final
+
+import uvicorn
+from fastapi import FastAPI
+from fastapi.responses import HTMLResponse
+from starlette.staticfiles import StaticFiles
+
+from browser_service.wall import entry
+from shared import wire
+
+_HERE: Final = Path(__file__).parent
+_WALL: Final = Path(entry.__file__).with_name("static") / "wall.html"
+_PORT: Final = 8889
+
+app = FastAPI()
+app.include_router(entry.router)
+app.mount("/parts", StaticFiles(directory=_HERE))
+
+
+@app.get("/")
+async def page() -> HTMLResponse:
+    html = _WALL.read_text(encoding="utf-8").replace(f"{wire.WALL_FILES}/main.js", "/parts/parts.js")
+    return HTMLResponse(html, headers=entry.HEADERS)
+
+
+if __name__ == "__main__":
+    uvicorn.run(app, port=_PORT)
