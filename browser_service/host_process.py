@@ -36,7 +36,7 @@ from browser_service.rules.host_lease import HeldLease
 from browser_service.settings import Settings
 from shared import written
 from shared.actions.traits import Scope
-from shared.background import AtMost
+from shared.background import AtMost, until_one_ends
 from shared.data_files import INSTANCE_LOCK
 from shared.errors import BrowseError
 from shared.local_times import leave_to_front
@@ -93,13 +93,9 @@ class _Incarnation:
     async def _live(self, end: HostEnd) -> None:
         threading.Thread(target=self._watch, daemon=True).start()
         all_is_loaded()
-        tasks = [asyncio.create_task(each) for each in (end.run(), self._stop(end), self._show(end))]
         log.info("host", joins=self._join.url, pid=os.getpid(), data_dir=str(self._settings.data_dir))
         try:
-            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-            for task in tasks:
-                if task.done():
-                    task.result()
+            await until_one_ends(end.run(), self._stop(end), self._show(end))
         except BrowseError as error:
             raise CannotJoin(f"{self._join.url} refuses this host: {error.message} {error.advice}".rstrip()) from None
         except Fenced:
@@ -107,9 +103,6 @@ class _Incarnation:
                 _begin_anew(self._environment)
         finally:
             self._ended.set()
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
         log.info("the host has ended", host=end.name)
 
     async def _hello(self) -> Hello:
@@ -205,6 +198,6 @@ def _end_children() -> None:
 
 
 def _begin_anew(environment: Mapping[str, str]) -> NoReturn:
-    """Become a new process in place of this one, of which nothing is left that might act."""
+    """Replace this process by a new one, so that nothing of it can act any more."""
     _end_children()
     os.execve(sys.executable, [sys.executable, *sys.orig_argv[1:]], {**environment})  # noqa: S606 - our own command

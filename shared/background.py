@@ -34,6 +34,20 @@ class Background:
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
 
+async def until_one_ends(*works: Coroutine[object, object, object]) -> None:
+    """Do several works at once until one of them ends, and cancel the others. Raises the error of one that failed."""
+    tasks = [asyncio.create_task(work) for work in works]
+    try:
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        for task in tasks:
+            if task.done():
+                task.result()
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
 class AtMost:
     """A limit for work that may be left off: what takes longer, or fails in one of these ways, is no failure."""
 

@@ -31,7 +31,7 @@ from browser_service.carriers.wire import LinkLost, NotOwner
 from browser_service.host.seam import ArtifactPort, SessionHost
 from browser_service.rules.host_lease import Grant, HeldLease
 from browser_service.security.known_secrets import HostSecrets
-from shared.background import AtMost, Background
+from shared.background import AtMost, Background, until_one_ends
 from shared.errors import BrowseError, InvalidRequest, Relayed
 from shared.model import Model
 
@@ -83,9 +83,9 @@ class HostEnd:
         self._heard_at = 0.0
         self._background = Background()
         self.secrets = HostSecrets()
-        """Those that calls gave, which this process alone can hide before a cut."""
+        """Secrets of calls, which only this process can hide before a text is cut."""
         self.own_places = frozenset[str]()
-        """Where no page may go, because the front is there: what it says, and where it was found."""
+        """The front's own addresses, which no page may open."""
         self._files = RemoteFiles(front.url, self._file_proof, front.tls, self._tell, self.secrets)
 
     @property
@@ -95,17 +95,9 @@ class HostEnd:
     async def run(self) -> None:
         """Dial, and serve until the front lets the host go. Raises Relayed with the front's refusal, and Fenced.
         However this ends, the browsers are no more."""
-        watching = asyncio.ensure_future(self._fence())
-        serving = asyncio.ensure_future(self._redial())
         try:
-            await asyncio.wait([watching, serving], return_when=asyncio.FIRST_COMPLETED)
-            for each in (watching, serving):
-                if each.done():
-                    each.result()
+            await until_one_ends(self._fence(), self._redial())
         finally:
-            for each in (watching, serving):
-                each.cancel()
-            await asyncio.gather(watching, serving, return_exceptions=True)
             await self._kill()
             await self._background.stop()
             await self._files.close()

@@ -1,6 +1,6 @@
-"""Serves the browser's extension: it shows in the tab strip who has which tab, and shares tabs by a person's hand.
+"""Serves the browser's extension, which shows each tab's owner in the tab strip, and lets the person share tabs.
 
-It is longer than 300 lines because all that the extension may say, is told and may do is decided here.
+It is longer than 300 lines because the whole protocol of the extension is here.
 """
 
 import asyncio
@@ -27,6 +27,7 @@ from browser_service.wall.requests import Requests
 from browser_service.wall.viewing import Viewer
 from shared import wire
 from shared.attached import TAB_ID, TabShare
+from shared.background import until_one_ends
 from shared.errors import BrowseError, Forbidden, InvalidRequest, PageNotFound, RateLimited
 from shared.model import Json, Model
 from shared.pages import Lent, PageState
@@ -36,7 +37,7 @@ router = APIRouter(include_in_schema=False)
 _HELLO_WITHIN_S: Final = 10.0
 _SENDS_WITHIN_S: Final = 20.0
 _LOOK_S: Final = 1.0
-"""How often to look for what sends no event, such as how it stands with the attached browser."""
+"""How often to look for changes without an event, such as the state of the attachment."""
 _AWAKE_S: Final = 20.0
 """How often something is sent at least: a browser ends an extension's worker after 30 s of silence."""
 _ROUND_S: Final = 0.1
@@ -72,14 +73,14 @@ class Token(Model):
 
 
 class Here(Model):
-    """The targets of the browser's tabs. Of tabs that are nobody's pages nothing else is told."""
+    """The targets of the browser's tabs. Nothing more is said about tabs that no agent has."""
 
     type: Literal["here"]
     targets: list[Target] = Field(max_length=_MOST_TARGETS)
 
 
 class Move(Model):
-    """A person's wish about a tab: whom it is for now."""
+    """A person's wish to give a tab to an agent, or to take it back."""
 
     type: Literal["move"]
     number: int
@@ -175,16 +176,8 @@ class _Extension:
 
     async def run(self) -> None:
         """Serve it until it goes or its token is revoked."""
-        work = [asyncio.ensure_future(each) for each in (self._listen(), self._tell(), self._act())]
-        try:
-            with self.parts.wall.telling(self._changed.set):
-                done, _ = await asyncio.wait(work, return_when=asyncio.FIRST_COMPLETED)
-            for each in done:
-                each.result()
-        finally:
-            for each in work:
-                each.cancel()
-            await asyncio.gather(*work, return_exceptions=True)
+        with self.parts.wall.telling(self._changed.set):
+            await until_one_ends(self._listen(), self._tell(), self._act())
 
     async def _listen(self) -> None:
         while True:

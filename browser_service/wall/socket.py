@@ -19,7 +19,7 @@ from browser_service.wall.requests import Requests, identity_of
 from browser_service.wall.state import WallState, timeline_row
 from browser_service.wall.viewing import Viewer
 from shared import wire
-from shared.background import AtMost, Background
+from shared.background import AtMost, Background, until_one_ends
 from shared.calls import ActivityRecord
 from shared.errors import BrowseError, InvalidRequest, RateLimited, Unauthorized
 from shared.model import Json
@@ -94,25 +94,22 @@ class Watcher:
 
     async def run(self) -> None:
         """Serve the viewer until it goes, its time is over, or it stops reading."""
-        work = [
-            asyncio.ensure_future(each) for each in (self._receive(), self._send(), self._hand_in(), self._be_there())
-        ]
         try:
-            done: set[asyncio.Task[None]] = set()
             with self._parts.wall.telling(self._changed.set):
-                while not done and (left_s := self._parts.viewing.left_s(self._viewer)) > 0:  # it may be renewed
-                    done, _ = await asyncio.wait(work, timeout=left_s, return_when=asyncio.FIRST_COMPLETED)
-            if not done:
-                raise Unauthorized("Your time at the wall is over.", hint="browse-together show")
-            for each in done:
-                each.result()
+                await until_one_ends(
+                    self._receive(), self._send(), self._hand_in(), self._be_there(), self._end_in_time()
+                )
         finally:
             for channel in self._channels.values():
                 self._parts.pictures.leave(self, channel)
-            others = [*work, *([self._timeline] if self._timeline else [])]
-            for each in others:
-                each.cancel()
-            await asyncio.gather(*others, self._acting.stop(), return_exceptions=True)
+            if self._timeline is not None:
+                self._timeline.cancel()
+            await self._acting.stop()
+
+    async def _end_in_time(self) -> None:
+        while (left_s := self._parts.viewing.left_s(self._viewer)) > 0:  # noqa: ASYNC110 - a moment is waited for
+            await asyncio.sleep(left_s)  # it may be renewed meanwhile
+        raise Unauthorized("Your time at the wall is over.", hint="browse-together show")
 
     # --- what comes --------------------------------------------------------------------------------------------------
 

@@ -17,6 +17,7 @@ from mcp_gateway.stdio.launcher import Launcher
 from mcp_gateway.stdio.wire import MOST_LINE_BYTES, Wire
 from mcp_gateway.transports.settings import TransportSettings
 from shared import catalogue
+from shared.background import until_one_ends
 from shared.errors import BrowseError
 from shared.json_lines.lines import Lines
 from shared.json_lines.messages import Call, MissingParameters, Refused, ToolNotFound
@@ -106,16 +107,12 @@ async def serve(
         from mcp_gateway.transports.listeners import listen  # noqa: PLC0415 - stdio alone needs no HTTP server
 
         serving.append(listen(transports, gateway))
-    running = [asyncio.ensure_future(one) for one in serving]
     warning = asyncio.create_task(ineffective.warn(gateway.service))
     try:
-        ended, _ = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
-        for one in ended:
-            one.result()
+        await until_one_ends(*serving)
     finally:
-        for one in (*running, warning):
-            one.cancel()
-        await asyncio.wait([*running, warning])
+        warning.cancel()
+        await asyncio.wait([warning])
         await gateway.close()
         spans.close()
 

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 from browser_service.security.addresses import spelled_address
 from browser_service.security.web_address import host_spelling
+from shared.background import until_one_ends
 
 MOST_HEAD: Final = 262_144
 """The most bytes of a message's head, and of data buffered in one direction."""
@@ -68,26 +69,12 @@ def with_headers(head: bytes, target: bytes, more: bytes = b"") -> bytes:
 
 async def both_ways(one: Connection, other: Connection) -> None:
     """Carry bytes in both directions until one side ends. Browsers and web servers end both directions at once."""
-    ways = [asyncio.create_task(_carry(one[0], other[1])), asyncio.create_task(_carry(other[0], one[1]))]
-    try:
-        await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
-    finally:
-        for way in ways:
-            way.cancel()
-        await asyncio.gather(*ways, return_exceptions=True)
+    await until_one_ends(_carry(one[0], other[1]), _carry(other[0], one[1]))
 
 
 async def one_answer(browser: Connection, server: Connection) -> None:
     """Carry a request's body and the answer, then end the connection. Raises BadHeadError, OSError."""
-    answer, body = asyncio.create_task(_answer(browser, server)), asyncio.create_task(_carry(browser[0], server[1]))
-    try:
-        await asyncio.wait({answer, body}, return_when=asyncio.FIRST_COMPLETED)
-        if answer.done():
-            answer.result()
-    finally:
-        for way in (answer, body):
-            way.cancel()
-        await asyncio.gather(answer, body, return_exceptions=True)
+    await until_one_ends(_answer(browser, server), _carry(browser[0], server[1]))
 
 
 async def _answer(browser: Connection, server: Connection) -> None:
