@@ -1,6 +1,7 @@
 // Leads a page that one has in hand: back, forward, anew, to an address and to words in it. Opens pages of one's own.
 
 import { el, icon, write } from "./dom.js";
+import { report } from "./socket.js";
 
 const SESSIONS = { default: "The shared login", chrome: "Your own browser" };
 const PLUS = "M10 4v12M4 10h12";
@@ -8,7 +9,7 @@ const WAYS = [["back", "Back", "M12.5 4.5 7 10l5.5 5.5"], ["forward", "Forward",
 const HAS_SCHEME = /^[a-z][a-z0-9+.-]*:(?!\d+([/?#]|$))/i; // and not a host with its port
 const IS_NEAR = /^(localhost|127\.|192\.168\.|10\.|\[|[^./]+(:\d+)?([/?#]|$))/i; // where few have certificates
 
-/** Returns the address that somebody means who types it as into a browser. */
+/** Completes an address that was typed as into a browser. */
 export const meant = (text) => {
   const typed = text.trim();
   return HAS_SCHEME.test(typed) ? typed : `${IS_NEAR.test(typed) ? "http" : "https"}://${typed}`;
@@ -69,11 +70,7 @@ export class Address {
   async #go(to, url = "") {
     this.element.setAttribute("aria-busy", "true");
     if (url) this.leave();
-    try {
-      this.tell(await this.socket.ask("go", { pageId: this.id, to, url }));
-    } catch (error) {
-      this.tell(error.message, true);
-    }
+    await report(this.socket.ask("go", { pageId: this.id, to, url }), this.tell);
     this.element.removeAttribute("aria-busy");
   }
 

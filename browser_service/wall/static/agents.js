@@ -1,4 +1,4 @@
-// Lists the agents: what each does now, what it did last, and how a person pauses it, stops it, lets it go on or writes to it.
+// Lists the agents: what each does or did last, with buttons to pause it, stop it, let it go on and write to it.
 
 import { arrange, el, keepFocus, paint, say, write } from "./dom.js";
 import { clock, since, verb } from "./words.js";
@@ -48,7 +48,7 @@ export class Agents {
 
   async halt(to, how) {
     try {
-      const told = await this.socket.halt(to, how);
+      const told = await this.socket.ask("halt", { to, how });
       if (!to) this.#cancelled = how === "stop" ? ` ${inVerbs(told.split("; ").at(-1))}` : "";
       say(told); // those who see it read it in the row
       this.update();

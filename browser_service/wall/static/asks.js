@@ -1,7 +1,8 @@
-// Shows what a page waits for: the answer to a dialog, or files, a choice or a login of the person who has it in hand.
+// Shows what a page asks the person for: an answer to a dialog, files, a choice, or a login.
 
 import { el, say, write } from "./dom.js";
 import { MOST_MB, sent } from "./files.js";
+import { report } from "./socket.js";
 import { host, owner } from "./words.js";
 
 const BUTTONS = {
@@ -43,7 +44,7 @@ export class Asks {
 
   #dialog({ kind, message, default: given }, page, mayAct, isInHand) {
     const field = kind === "prompt" && el("input", { type: "text", value: given, maxLength: 2000, "aria-label": "Your answer", onkeydown: (event) => event.key === "Enter" && answer(true) });
-    const answer = (accept) => this.#do(() => this.socket.dialog(this.id, accept, accept && field && field.value !== given ? field.value : null));
+    const answer = (accept) => this.#do(() => this.#ask("dialog", { accept, text: accept && field && field.value !== given ? field.value : null }));
     const buttons = (BUTTONS[kind] ?? BUTTONS.confirm).map(([text, accept], place) => el("button", { type: "button", className: place ? "" : "first", disabled: !mayAct, onclick: () => answer(accept) }, text));
     if (mayAct) this.#cancel = () => answer(kind === "alert");
     const leaves = kind === "beforeunload";
@@ -58,7 +59,7 @@ export class Asks {
 
   #chooser(several) {
     const input = el("input", { type: "file", multiple: several, hidden: true, onchange: () => input.files.length && this.#send([...input.files]) });
-    this.#cancel = () => this.#do(() => this.socket.files(this.id, []));
+    this.#cancel = () => this.#do(() => this.#ask("files", { files: [] }));
     return [
       el("p", { className: "message" }, several ? "The page asks for files" : "The page asks for a file"),
       el("p", { className: "quiet small" }, `It gets what you choose on this machine, ${MOST_MB} MB at most.`),
@@ -90,13 +91,13 @@ export class Asks {
     ].filter(Boolean);
   }
 
-  /** Asks for what a site wants by HTTP, of which no picture of the page has a form. */
+  /** Asks for a login by HTTP, which the page itself has no form for. */
   #login({ origin, realm, refused }) {
     const username = el("input", { type: "text", maxLength: 4096, autocomplete: "off", autocapitalize: "off", spellcheck: false });
     const password = el("input", { type: "password", maxLength: 4096, autocomplete: "off" });
     const given = (event) => {
       event.preventDefault();
-      this.#do(() => this.socket.login(this.id, username.value, password.value));
+      this.#do(() => this.#ask("login", { username: username.value, password: password.value }));
     };
     return [
       el("p", { className: "message" }, `${origin} asks you to sign in`),
@@ -111,17 +112,16 @@ export class Asks {
   }
 
   async #send(files) {
-    await this.#do(async () => this.socket.files(this.id, await sent(files, (text) => write(this.element.querySelector(".message"), text))));
+    await this.#do(async () => this.#ask("files", { files: await sent(files, (text) => write(this.element.querySelector(".message"), text)) }));
   }
 
   async #do(ask) {
     this.#hadFocus = this.element.contains(document.activeElement); // which leaves what is disabled
     for (const each of this.element.querySelectorAll("button, input")) each.disabled = true;
-    try {
-      this.tell(await ask());
-    } catch (error) {
-      this.tell(error.message, true);
-      this.#shown = ""; // it is shown anew, if the page still asks
-    }
+    if (!await report(ask(), this.tell)) this.#shown = ""; // it is shown anew, if the page still asks
+  }
+
+  #ask(type, more) {
+    return this.socket.ask(type, { pageId: this.id, ...more });
   }
 }

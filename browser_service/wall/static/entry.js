@@ -1,11 +1,11 @@
-// Gets in: posts the code of the link, once, and keeps the proof that the socket asks for beside the cookie. Who comes by
-// the link of a request has its key instead, which is this window's alone.
+// Signs in: posts the link's code once, and keeps the proof that the socket wants besides the cookie. A guest with the link
+// of a request has that request's key instead, in this window alone.
 
 const KEY = "browse-together.proof";
 const ASKED = "browse-together.asked";
 const proof = () => localStorage.getItem(KEY) ?? "";
 
-/** Returns by what the socket is opened: its address, and what proves who speaks; that is empty for who is not in. */
+/** Returns the socket's address, and the proof to send there; the proof is empty for people who are not signed in. */
 export function ticket() {
   const asked = JSON.parse(sessionStorage.getItem(ASKED));
   return asked ? { path: `/wall/socket?request=${encodeURIComponent(asked.request)}`, proof: asked.key, isOfRequest: true } : { path: "/wall/socket", proof: proof() };
@@ -26,7 +26,7 @@ export function arrival() {
   return { code: request ? "" : code };
 }
 
-/** Takes a code to the service. Throws what the service says against it. */
+/** Trades a code for the proof. Throws the service's refusal. */
 export async function enter(code) {
   const { proof: given } = await post("/wall/enter", { code });
   localStorage.setItem(KEY, given);
@@ -35,7 +35,7 @@ export async function enter(code) {
 /** Calls back once another window of this browser gets in: so does this one then. */
 export const onEntry = (back) => addEventListener("storage", ({ key, newValue }) => key === KEY && newValue && back());
 
-/** Has who is in stay in for the full time from now on, where the service allows it. */
+/** Renews the viewer's time, where the service allows it. */
 export const renew = () => post("/wall/renew", {});
 
 export async function leave() {
@@ -46,7 +46,7 @@ export async function leave() {
   }
 }
 
-/** Sends a file, and returns what it is called from now on. Throws what the service says against it. */
+/** Sends a file, and returns its artifactId. Throws the service's refusal. */
 export const send = (file) => ask("PUT", ticket().path.replace("socket", "files"), "application/octet-stream", file, ticket().proof);
 
 const post = (path, body) => ask("POST", path, "application/json", JSON.stringify(body));

@@ -1,11 +1,12 @@
 // Sends a person's files to the service, and takes those that are dropped onto a page in hand.
 
 import { send } from "./entry.js";
+import { report } from "./socket.js";
 
 export const MOST_MB = 50;
 const MOST_FILES = 20;
 
-/** Sends files one by one, and returns by what they are known there. Throws what is against it. */
+/** Sends files one by one, and returns their ids and names. Throws the service's refusal. */
 export async function sent(files, onEach) {
   const size = files.reduce((sum, file) => sum + file.size, 0);
   if (size > MOST_MB * 1e6 || files.length > MOST_FILES) throw new Error(`At most ${MOST_FILES} files, and ${MOST_MB} MB together: these are ${files.length}, with ${Math.ceil(size / 1e6)} MB.`);
@@ -19,7 +20,7 @@ export async function sent(files, onEach) {
 
 const hasFiles = ({ dataTransfer }) => dataTransfer.types.includes("Files");
 
-/** Takes files that are dropped onto an element. `give` gets them and where they were dropped, and returns what is to be told. */
+/** Takes files that are dropped onto an element. `give` gets them and the place, and returns a text for the person. */
 export function takeDrops(element, at, give, tell) {
   const mark = (isOver) => element.classList.toggle("takes", isOver);
   element.addEventListener("dragover", (event) => {
@@ -29,16 +30,12 @@ export function takeDrops(element, at, give, tell) {
     mark(true);
   });
   element.addEventListener("dragleave", () => mark(false));
-  element.addEventListener("drop", async (event) => {
+  element.addEventListener("drop", (event) => {
     if (!hasFiles(event)) return;
     event.preventDefault();
     mark(false);
     const [files, where] = [[...event.dataTransfer.files], at(event)];
-    try {
-      tell(await give(await sent(files, tell), where));
-    } catch (error) {
-      tell(error.message, true);
-    }
+    report(sent(files, tell).then((given) => give(given, where)), tell);
   });
 }
 

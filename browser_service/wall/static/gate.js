@@ -1,4 +1,4 @@
-// Shows what somebody sees who is not in: what this is, why they are out, and how to get in.
+// Shows the door to people who are not signed in: what this is, why they are out, and how to get in.
 
 import { el } from "./dom.js";
 
@@ -24,7 +24,7 @@ export function gate(problem = "") {
       el("code", {}, "--read-only"), " whoever gets it may look, and do nothing."));
 }
 
-/** Thanks who came for one request, once that is over. */
+/** Thanks a guest once their request is over. */
 export function farewell(text) {
   return el("main", { className: "gate" },
     el("img", { src: "/wall/static/mark.svg", alt: "" }),

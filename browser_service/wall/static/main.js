@@ -106,7 +106,7 @@ function apply({ type, pages = {}, requests, agents, threads: lines = {}, halt =
   if (next) lead(next);
 }
 
-/** Keeps who came for one request with its pages: the one that opened last is in front. Returns false once it is over. */
+/** Shows a guest the pages of their request, the latest in front. Returns false once the request is over. */
 function stays(changed) {
   app.classList.add("guest");
   if (!model.pages.size) {

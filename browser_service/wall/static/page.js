@@ -1,4 +1,4 @@
-// Shows one page: large, with what was done there, what its scripts said, and the buttons of the person.
+// Shows one page: large, with its timeline, its logs and the person's buttons.
 
 import { Address } from "./address.js";
 import { Asks } from "./asks.js";
@@ -118,7 +118,7 @@ export class PageView {
 
   /** Gives files to the page that asks for some, or drops them where they were dropped. */
   #give(files, where) {
-    return this.picture.head.chooser ? this.socket.files(this.id, files) : this.socket.ask("drop", { pageId: this.id, files, ...where });
+    return this.picture.head.chooser ? this.socket.ask("files", { pageId: this.id, files }) : this.socket.ask("drop", { pageId: this.id, files, ...where });
   }
 
   /** Says in whose hands the page is, and what is to be done about it. */
@@ -138,7 +138,7 @@ export class PageView {
   }
 
   #answer(id, state, answer) {
-    this.#answered(this.socket.answer(id, state, answer));
+    this.#answered(this.socket.ask("answer", { requestId: id, state, answer }));
   }
 
   #answered(given) {
@@ -220,7 +220,7 @@ export class PageView {
 
   async #do(name, more) {
     try {
-      const said = await this.socket.act(name, this.id, more);
+      const said = await this.socket.ask("act", { do: name, pageId: this.id, ...more });
       (SHOWN.has(name) ? say : this.tell)(said);
       if (name === "close" && location.hash === this.place) location.hash = "#/";
       if (name === "take") this.hand.takeKeys();

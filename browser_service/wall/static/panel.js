@@ -1,7 +1,8 @@
-// Shows what happened on one page, beside its picture: its timeline, and what its scripts said and requested.
+// Shows a page's timeline, console and network log beside its picture.
 
 import { el } from "./dom.js";
 import { askForFlow } from "./flow.js";
+import { report } from "./socket.js";
 import { Timeline, path } from "./timeline.js";
 import { openWindow } from "./windows.js";
 import { host, time } from "./words.js";
@@ -67,13 +68,7 @@ export class Panel {
   #save() {
     const acts = this.timeline.acts;
     if (!acts.length) return this.tell("Nothing was done here yet.", true);
-    askForFlow(this.question, acts, async (...given) => {
-      try {
-        this.tell(await this.socket.save(this.id, ...given));
-      } catch (error) {
-        this.tell(error.message, true);
-      }
-    });
+    askForFlow(this.question, acts, (name, since, until) => report(this.socket.ask("save", { pageId: this.id, name, since, until }), this.tell));
   }
 
   #open(name) {

@@ -2,6 +2,7 @@
 // is drawn from what the service measures: nothing that the page draws can be taken for it.
 
 import { el, write } from "./dom.js";
+import { report } from "./socket.js";
 
 const STEP_PX = 24; // of an arrow key
 
@@ -82,7 +83,7 @@ export class Point {
     this.#isPicking = picks;
     const [asked, round] = [this.#at, this.#round];
     try {
-      const found = await this.socket.point(this.id, asked.x, asked.y, picks);
+      const found = await this.socket.ask("point", { pageId: this.id, ...asked, picks });
       if (this.isOn && round === this.#round && !this.#isPicked) this.#draw(found, picks);
     } catch (error) {
       if (picks || error.code !== "TIMEOUT") this.tell(error.message, true);
@@ -107,11 +108,7 @@ export class Point {
   }
 
   async #send() {
-    try {
-      this.tell(await this.socket.tellAgent("", this.#field.value, this.id));
-      this.end();
-    } catch (error) {
-      this.tell(error.message, true);
-    }
+    const sent = this.socket.ask("tell", { text: this.#field.value, pageId: this.id, picked: true });
+    if (await report(sent, this.tell)) this.end();
   }
 }

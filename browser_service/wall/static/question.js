@@ -1,4 +1,4 @@
-// Asks a person for what an agent needs: what it is, in whose words, and how to answer.
+// Puts an agent's question to a person.
 
 import { el } from "./dom.js";
 import { KINDS } from "./words.js";
@@ -10,7 +10,7 @@ const ASIDE = {
 };
 const FIELDS = { code: "The code", decision: "Your decision", other: "Your answer" };
 
-/** Returns the elements of a question. `send` takes a state and an answer; a `picker` is the answer of who shares a tab. */
+/** Returns the elements of a question. `send` takes a state and an answer; a `picker` takes the place of the answer's field. */
 export function question({ kind, askedBy, ofRule, joinedBy, origin, message, choices }, send, picker = null) {
   const others = joinedBy.length ? `, as ${joinedBy.join(", ")} did` : "";
   const who = ofRule ? "A rule of yours leaves this to you:" : `${askedBy} ${KINDS[kind]}${origin && ` at ${origin}`}${others}${message && ", in its own words:"}`;

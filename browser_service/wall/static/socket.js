@@ -5,6 +5,17 @@ import { ticket } from "./entry.js";
 const FIRST_MS = 500;
 const LONGEST_MS = 8000;
 
+/** Tells what comes of something that was asked for, and returns whether it was done. */
+export async function report(asked, tell) {
+  try {
+    tell(await asked);
+    return true;
+  } catch (error) {
+    tell(error.message, true);
+    return false;
+  }
+}
+
 export class Socket {
   #socket = null;
   #wait = FIRST_MS;
@@ -40,17 +51,7 @@ export class Socket {
     this.#send({ type: "watch", tiles, page });
   }
 
-  /** Asks for an act, and returns what was observed. Throws what the service says against it. */
-  act(what, pageId, more = {}) {
-    return this.ask("act", { do: what, pageId, ...more });
-  }
-
-  /** Answers what an agent asks for. */
-  answer(requestId, state, answer = "") {
-    return this.ask("answer", { requestId, state, answer });
-  }
-
-  /** Asks for something by its type, and returns its answer, or the answer's text. Throws what the service says against it. */
+  /** Asks for something by its type in `wall/messages.py`. Returns the answer, or its text. Throws the service's refusal. */
   ask(type, more = {}) {
     const id = ++this.#number;
     return new Promise((resolve, reject) => {
@@ -61,61 +62,6 @@ export class Socket {
 
   input(pageId, made) {
     this.#send({ type: "input", pageId, made });
-  }
-
-  /** Answers a dialog of a page; null leaves what a prompt holds already. */
-  dialog(pageId, accept, text) {
-    return this.ask("dialog", { pageId, accept, text });
-  }
-
-  /** Gives a page the files that it asks for; with none, it asks no more. */
-  files(pageId, files) {
-    return this.ask("files", { pageId, files });
-  }
-
-  /** Gives a page's site the name and the password that it asks for. */
-  login(pageId, username, password) {
-    return this.ask("login", { pageId, username, password });
-  }
-
-  /** Saves a stretch of a page's timeline as a flow, and returns what it became. */
-  save(pageId, name, since, until) {
-    return this.ask("save", { pageId, name, since, until });
-  }
-
-  /** Asks for the tabs of the person's own browser, and returns them with how it stands with that. */
-  tabs() {
-    return this.ask("tabs");
-  }
-
-  /** Asks the person's own browser once more whether we may attach to it. */
-  attach() {
-    return this.ask("attach");
-  }
-
-  /** Shares a tab: its `access` is to read or to act; with a request, it is for the agent that asked. Throws an error about the
-   * field `linked` if scripts of another tab can reach it. */
-  share(tabId, how) {
-    return this.ask("share", { tabId, ...how });
-  }
-
-  unshare(tabId) {
-    return this.ask("unshare", { tabId });
-  }
-
-  /** Writes a line to an agent, or to all; with a page, about the element that was picked there last. Returns who has it. */
-  tellAgent(to, text, pageId = null) {
-    return this.ask("tell", { to, text, pageId, picked: pageId !== null });
-  }
-
-  /** Pauses or stops an agent, or lets it go on; without a name, all. */
-  halt(to, how) {
-    return this.ask("halt", { to, how });
-  }
-
-  /** Returns the element at a point of a page; one that is picked gets a ref for the page's agent. */
-  point(pageId, x, y, picks) {
-    return this.ask("point", { pageId, x, y, picks });
   }
 
   list(what, pageId, ids = []) {

@@ -10,7 +10,7 @@ const EMPTY = "about:blank";
 const WAYS = { act: "Share", read: "Share to read" };
 
 /** Asks for the tabs as long as it is shown, and passes them on. */
-export class Tabs {
+class Tabs {
   #timer = 0;
   #isOn = false;
 
@@ -29,7 +29,7 @@ export class Tabs {
     clearTimeout(this.#timer);
     let isThere = false;
     try {
-      const found = document.hidden ? null : await this.socket.tabs();
+      const found = document.hidden ? null : await this.socket.ask("tabs");
       isThere = found === null || found.attachment.state !== "off" || found.tabs.length > 0;
       if (found && this.#isOn) this.take(found);
     } catch {
@@ -126,7 +126,7 @@ class List {
   }
 }
 
-/** Says how it stands with the browser, where there is more to say than that it is there. */
+/** Says why the browser cannot be used, if so. */
 const standing = ({ state, words, nextStep }) => (state === "attached" ? "" : [words, nextStep].filter(Boolean).join(" "));
 
 /** The wall's section *Your tabs*. */
@@ -134,7 +134,7 @@ export class YourTabs {
   #count = el("span", { className: "count" });
   #browser = el("span", { className: "quiet small" });
   #standing = el("p", { className: "standing", role: "status", hidden: true });
-  #again = el("button", { type: "button", className: "again", hidden: true, onclick: () => this.#do(this.socket.attach()) }, "Attach again");
+  #again = el("button", { type: "button", className: "again", hidden: true, onclick: () => this.#do(this.socket.ask("attach")) }, "Attach again");
   #empty = el("p", { className: "quiet small", hidden: true }, "You have no tab open there.");
 
   constructor(model, socket, tell) {
@@ -165,7 +165,7 @@ export class YourTabs {
   }
 
   async #press(what, { tabId }, linked) {
-    await this.#do(what === "back" ? this.socket.unshare(tabId) : this.socket.share(tabId, { access: what, linked }));
+    await this.#do(what === "back" ? this.socket.ask("unshare", { tabId }) : this.socket.ask("share", { tabId, access: what, linked }));
   }
 
   async #do(asked) {
@@ -179,7 +179,7 @@ export class YourTabs {
   }
 }
 
-/** Has the person choose one of their tabs for an agent that asks. `done` takes the promise of what is said then. */
+/** Lets the person choose one of their tabs for an agent that asks. `done` gets the promise of the reply. */
 export class Picker {
   #standing = el("p", { className: "standing", role: "status", hidden: true });
   #wait = el("p", { className: "quiet small" }, "Your tabs are coming …");
@@ -187,7 +187,7 @@ export class Picker {
   constructor(requestId, socket, done) {
     Object.assign(this, { socket, done });
     this.list = new List(async (what, { tabId }, linked) => {
-      const shared = this.socket.share(tabId, { access: what, linked, requestId });
+      const shared = this.socket.ask("share", { tabId, access: what, linked, requestId });
       this.done(shared);
       await shared;
     }, true);
