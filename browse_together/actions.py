@@ -202,9 +202,7 @@ class PageActions(Calling):
         referer: Referer header value.
         new_session: Without page_id and session_id: in a session of its own, with no login. Default: False.
         """
-        return self._call(
-            "goto", Done, auth=auth, url=url, wait_until=wait_until, referer=referer, new_session=new_session, **common,
-        )
+        return self._call("goto", Done, locals())
 
     def go_back(
         self, *, wait_until: Literal["load", "domcontentloaded", "networkidle", "commit"] | None = None,
@@ -214,7 +212,7 @@ class PageActions(Calling):
 
         wait_until: The event that counts as loaded. Default: load.
         """
-        return self._call("go_back", Done, wait_until=wait_until, **common)
+        return self._call("go_back", Done, locals())
 
     def go_forward(
         self, *, wait_until: Literal["load", "domcontentloaded", "networkidle", "commit"] | None = None,
@@ -224,7 +222,7 @@ class PageActions(Calling):
 
         wait_until: The event that counts as loaded. Default: load.
         """
-        return self._call("go_forward", Done, wait_until=wait_until, **common)
+        return self._call("go_forward", Done, locals())
 
     def reload_page(
         self, *, ignore_cache: bool | None = None,
@@ -236,15 +234,15 @@ class PageActions(Calling):
         ignore_cache: Fetch everything anew from the servers. Default: False.
         wait_until: The event that counts as loaded. Default: load.
         """
-        return self._call("reload_page", Done, ignore_cache=ignore_cache, wait_until=wait_until, **common)
+        return self._call("reload_page", Done, locals())
 
     def get_current_url(self, **common: Unpack[OfPage]) -> State:
         """Get the URL that the page is at."""
-        return self._call("get_current_url", State, **common)
+        return self._call("get_current_url", State, locals())
 
     def get_page_title(self, **common: Unpack[OfPage]) -> State:
         """Get the title of the page's document."""
-        return self._call("get_page_title", State, **common)
+        return self._call("get_page_title", State, locals())
 
     def click(
         self, selector: str, *, frame: str | None = None, strict: bool | None = None, position: Position | None = None,
@@ -271,11 +269,7 @@ class PageActions(Calling):
         modifiers: Keys held down meanwhile.
         steps: Mouse moves on the way to the element.
         """
-        return self._call(
-            "click", Done, selector=selector, frame=frame, strict=strict, position=position, force=force,
-            no_wait_after=no_wait_after, trial=trial, scroll=scroll, button=button, click_count=click_count,
-            delay=delay, modifiers=modifiers, steps=steps, **common,
-        )
+        return self._call("click", Done, locals())
 
     def fill(
         self, selector: str, value: str | SecretRef, *, frame: str | None = None, strict: bool | None = None,
@@ -291,10 +285,7 @@ class PageActions(Calling):
         force: Skip the checks that the element can be acted on. Default: False.
         no_wait_after: Do not wait for a navigation that the act starts. Default: False.
         """
-        return self._call(
-            "fill", Done, selector=selector, frame=frame, strict=strict, value=value, force=force,
-            no_wait_after=no_wait_after, **common,
-        )
+        return self._call("fill", Done, locals())
 
     def type(
         self, selector: str, text: str | SecretRef, *, frame: str | None = None, strict: bool | None = None,
@@ -309,10 +300,7 @@ class PageActions(Calling):
         delay: Ms between keys. Default: 0.
         no_wait_after: Do not wait for a navigation that the act starts. Default: False.
         """
-        return self._call(
-            "type", Done, selector=selector, frame=frame, strict=strict, text=text, delay=delay,
-            no_wait_after=no_wait_after, **common,
-        )
+        return self._call("type", Done, locals())
 
     def press(
         self, key: str, *, selector: str | None = None, frame: str | None = None, strict: bool | None = None,
@@ -328,10 +316,7 @@ class PageActions(Calling):
         delay: Ms between key down and up.
         no_wait_after: Do not wait for a navigation that the act starts. Default: False.
         """
-        return self._call(
-            "press", Done, key=key, selector=selector, frame=frame, strict=strict, delay=delay,
-            no_wait_after=no_wait_after, **common,
-        )
+        return self._call("press", Done, locals())
 
     def hover(
         self, selector: str, *, frame: str | None = None, strict: bool | None = None, position: Position | None = None,
@@ -352,10 +337,7 @@ class PageActions(Calling):
         scroll: `none` leaves the scroll position as it is. Default: auto.
         modifiers: Keys held down meanwhile.
         """
-        return self._call(
-            "hover", Done, selector=selector, frame=frame, strict=strict, position=position, force=force,
-            no_wait_after=no_wait_after, trial=trial, scroll=scroll, modifiers=modifiers, **common,
-        )
+        return self._call("hover", Done, locals())
 
     def select_option(
         self, selector: str, *, frame: str | None = None, strict: bool | None = None,
@@ -375,10 +357,7 @@ class PageActions(Calling):
         force: Skip the checks that the element can be acted on. Default: False.
         no_wait_after: Do not wait for a navigation that the act starts. Default: False.
         """
-        return self._call(
-            "select_option", Done, selector=selector, frame=frame, strict=strict, value=value, label=label, index=index,
-            force=force, no_wait_after=no_wait_after, **common,
-        )
+        return self._call("select_option", Done, locals())
 
     def check(
         self, selector: str, *, frame: str | None = None, strict: bool | None = None, position: Position | None = None,
@@ -396,10 +375,7 @@ class PageActions(Calling):
         trial: Check that it could be done, and do nothing. Default: False.
         scroll: `none` leaves the scroll position as it is. Default: auto.
         """
-        return self._call(
-            "check", Done, selector=selector, frame=frame, strict=strict, position=position, force=force,
-            no_wait_after=no_wait_after, trial=trial, scroll=scroll, **common,
-        )
+        return self._call("check", Done, locals())
 
     def uncheck(
         self, selector: str, *, frame: str | None = None, strict: bool | None = None, position: Position | None = None,
@@ -417,10 +393,7 @@ class PageActions(Calling):
         trial: Check that it could be done, and do nothing. Default: False.
         scroll: `none` leaves the scroll position as it is. Default: auto.
         """
-        return self._call(
-            "uncheck", Done, selector=selector, frame=frame, strict=strict, position=position, force=force,
-            no_wait_after=no_wait_after, trial=trial, scroll=scroll, **common,
-        )
+        return self._call("uncheck", Done, locals())
 
     def drag_and_drop(
         self, source: str, target: str, *, frame: str | None = None, strict: bool | None = None,
@@ -443,11 +416,7 @@ class PageActions(Calling):
         steps: Mouse moves on the way. Default: 5.
         scroll: `none` leaves the scroll position as it is. Default: auto.
         """
-        return self._call(
-            "drag_and_drop", Done, source=source, frame=frame, strict=strict, target=target,
-            source_position=source_position, target_position=target_position, force=force, no_wait_after=no_wait_after,
-            trial=trial, steps=steps, scroll=scroll, **common,
-        )
+        return self._call("drag_and_drop", Done, locals())
 
     def mouse(
         self, do: Literal["move", "click", "down", "up", "drag", "wheel"], x: float, y: float, *,
@@ -470,10 +439,7 @@ class PageActions(Calling):
         steps: move, drag: mouse moves on the way. Default: 5.
         modifiers: Keys held down meanwhile.
         """
-        return self._call(
-            "mouse", Done, do=do, x=x, y=y, to=to, by=by, button=button, click_count=click_count, delay=delay,
-            steps=steps, modifiers=modifiers, **common,
-        )
+        return self._call("mouse", Done, locals())
 
     def scroll(
         self, selector: str | None = None, *, frame: str | None = None, strict: bool | None = None,
@@ -490,7 +456,7 @@ class PageActions(Calling):
         x: Px to the right; negative is left.
         y: Px down; negative is up.
         """
-        return self._call("scroll", Done, selector=selector, frame=frame, strict=strict, to=to, x=x, y=y, **common)
+        return self._call("scroll", Done, locals())
 
     def focus(
         self, selector: str, *, frame: str | None = None, strict: bool | None = None, **common: Unpack[OfPage],
@@ -501,7 +467,7 @@ class PageActions(Calling):
         frame: Selector of its iframe; refs need none.
         strict: false takes the first of several. Default: True.
         """
-        return self._call("focus", Done, selector=selector, frame=frame, strict=strict, **common)
+        return self._call("focus", Done, locals())
 
     def blur(
         self, selector: str, *, frame: str | None = None, strict: bool | None = None, **common: Unpack[OfPage],
@@ -512,7 +478,7 @@ class PageActions(Calling):
         frame: Selector of its iframe; refs need none.
         strict: false takes the first of several. Default: True.
         """
-        return self._call("blur", Done, selector=selector, frame=frame, strict=strict, **common)
+        return self._call("blur", Done, locals())
 
     def paste(
         self, text: str, *, html: str | None = None, selector: str | None = None, frame: str | None = None,
@@ -527,7 +493,7 @@ class PageActions(Calling):
         frame: Selector of its iframe.
         strict: false takes the first of several. Default: True.
         """
-        return self._call("paste", Done, text=text, html=html, selector=selector, frame=frame, strict=strict, **common)
+        return self._call("paste", Done, locals())
 
     def upload_file(
         self, selector: str, files: Sequence[str | PathLike[str] | GivenFile], *, frame: str | None = None,
@@ -542,10 +508,7 @@ class PageActions(Calling):
         files: Each {"path"}, {"artifactId"} or {"name", "text"}.
         no_wait_after: Do not wait for a navigation that the act starts. Default: False.
         """
-        return self._call(
-            "upload_file", Done, selector=selector, frame=frame, strict=strict, files=files,
-            no_wait_after=no_wait_after, **common,
-        )
+        return self._call("upload_file", Done, locals())
 
     def drop(
         self, selector: str, *, frame: str | None = None, strict: bool | None = None,
@@ -561,10 +524,7 @@ class PageActions(Calling):
         data: By MIME type: {"text/plain": "..."}.
         position: Where in the element, px from its top left corner.
         """
-        return self._call(
-            "drop", Done, selector=selector, frame=frame, strict=strict, files=files, data=data, position=position,
-            **common,
-        )
+        return self._call("drop", Done, locals())
 
     def batch(self, steps: Sequence[Mapping[str, Any]], **common: Unpack[OfPage]) -> Done:
         """Do several actions in one call; it stops at the first that fails. On one page, in one turn. Cheaper than
@@ -572,7 +532,7 @@ class PageActions(Calling):
 
         steps: Each {"action": "click", "selector": "#buy"}: any tool but batch and request_human.
         """
-        return self._call("batch", Done, steps=steps, **common)
+        return self._call("batch", Done, locals())
 
     def fill_form(
         self, fields: Sequence[FormField], *, submit: str | None = None, frame: str | None = None,
@@ -585,12 +545,12 @@ class PageActions(Calling):
         submit: Button to click then.
         frame: Selector of the iframe to look in.
         """
-        return self._call("fill_form", Done, fields=fields, submit=submit, frame=frame, **common)
+        return self._call("fill_form", Done, locals())
 
     def refill(self, **common: Unpack[OfPage]) -> Done:
         """Refill what you had filled in but not sent when the page was lost. As the notice offers. Secrets are not
         kept; the reply names them, so that you can give them again."""
-        return self._call("refill", Done, **common)
+        return self._call("refill", Done, locals())
 
     def wait_for_selector(
         self, selector: str, *, state: Literal["attached", "detached", "visible", "hidden"] | None = None,
@@ -603,9 +563,7 @@ class PageActions(Calling):
         frame: Selector of its iframe.
         strict: Refuse when several match. Default: False.
         """
-        return self._call(
-            "wait_for_selector", Result, selector=selector, state=state, frame=frame, strict=strict, **common,
-        )
+        return self._call("wait_for_selector", Result, locals())
 
     def wait_for_navigation(
         self, *, url: str | None = None,
@@ -617,7 +575,7 @@ class PageActions(Calling):
         url: Only to a URL that matches.
         wait_until: The event that counts as loaded. Default: load.
         """
-        return self._call("wait_for_navigation", Result, url=url, wait_until=wait_until, **common)
+        return self._call("wait_for_navigation", Result, locals())
 
     def wait_for_url(
         self, url: str, *, wait_until: Literal["load", "domcontentloaded", "networkidle", "commit"] | None = None,
@@ -628,7 +586,7 @@ class PageActions(Calling):
         url: Glob (`*` is any text), /path, or /regex/flags.
         wait_until: The event that counts as loaded. Default: load.
         """
-        return self._call("wait_for_url", Result, url=url, wait_until=wait_until, **common)
+        return self._call("wait_for_url", Result, locals())
 
     def wait_for_load(
         self, *, state: Literal["load", "domcontentloaded", "networkidle"] | None = None, **common: Unpack[OfPage],
@@ -637,14 +595,14 @@ class PageActions(Calling):
 
         state: networkidle: no requests for 500 ms. Default: load.
         """
-        return self._call("wait_for_load", Result, state=state, **common)
+        return self._call("wait_for_load", Result, locals())
 
     def wait(self, duration: int, **common: Unpack[OfPage]) -> Result:
         """Wait for a duration. Prefer wait_for_selector, which goes on as soon as it can.
 
         duration: Milliseconds.
         """
-        return self._call("wait", Result, duration=duration, **common)
+        return self._call("wait", Result, locals())
 
     def expect(
         self, selector: str | None = None, *, url: str | None = None, request: str | None = None,
@@ -663,10 +621,7 @@ class PageActions(Calling):
         status: The request's answer: 201, 2xx.
         frame: Selector of its iframe.
         """
-        return self._call(
-            "expect", Result, selector=selector, url=url, request=request, to=to, value=value, status=status,
-            frame=frame, **common,
-        )
+        return self._call("expect", Result, locals())
 
     def content(
         self, selector: str | None = None, *, query: str | None = None, section: str | None = None,
@@ -688,10 +643,7 @@ class PageActions(Calling):
         budget: Most characters to return; the rest by cursor.
         cursor: From an earlier reply.
         """
-        return self._call(
-            "content", Content, query=query, section=section, format=format, selector=selector, frame=frame,
-            unseen=unseen, include_shadow=include_shadow, budget=budget, cursor=cursor, **common,
-        )
+        return self._call("content", Content, locals())
 
     def snapshot(
         self, selector: str | None = None, *, frame: str | None = None, depth: int | None = None,
@@ -711,10 +663,7 @@ class PageActions(Calling):
         budget: Most characters to return; the rest by cursor.
         cursor: From an earlier reply.
         """
-        return self._call(
-            "snapshot", Snapshot, selector=selector, frame=frame, depth=depth, interactive_only=interactive_only,
-            boxes=boxes, since=since, filename=filename, budget=budget, cursor=cursor, **common,
-        )
+        return self._call("snapshot", Snapshot, locals())
 
     def find(
         self, selector: str | None = None, *, text: str | None = None, role: str | None = None, name: str | None = None,
@@ -730,9 +679,7 @@ class PageActions(Calling):
         frame: Selector of the iframe that `selector` is looked up in.
         queries: Several at once: texts.
         """
-        return self._call(
-            "find", Found, text=text, role=role, name=name, selector=selector, frame=frame, queries=queries, **common,
-        )
+        return self._call("find", Found, locals())
 
     def extract_text(
         self, selector: str, *, all: bool | None = None, trim: bool | None = None,
@@ -747,10 +694,7 @@ class PageActions(Calling):
         normalize_whitespace: Runs of space and line ends as one space. Default: True.
         frame: Selector of its iframe.
         """
-        return self._call(
-            "extract_text", Text, selector=selector, all=all, trim=trim, normalize_whitespace=normalize_whitespace,
-            frame=frame, **common,
-        )
+        return self._call("extract_text", Text, locals())
 
     def extract_html(
         self, selector: str, *, inner: bool | None = None, all: bool | None = None, frame: str | None = None,
@@ -763,7 +707,7 @@ class PageActions(Calling):
         all: Of all elements that match, as a list; else of the first. Default: False.
         frame: Selector of its iframe.
         """
-        return self._call("extract_html", Text, selector=selector, inner=inner, all=all, frame=frame, **common)
+        return self._call("extract_html", Text, locals())
 
     def extract_attribute(
         self, selector: str, attribute: str, *, all: bool | None = None, frame: str | None = None,
@@ -776,9 +720,7 @@ class PageActions(Calling):
         all: Of all elements that match, as a list; else of the first. Default: False.
         frame: Selector of its iframe.
         """
-        return self._call(
-            "extract_attribute", Values, selector=selector, attribute=attribute, all=all, frame=frame, **common,
-        )
+        return self._call("extract_attribute", Values, locals())
 
     def extract_data(
         self, schema: Mapping[str, str | Mapping[str, Any]], *, selector: str | None = None, frame: str | None = None,
@@ -792,7 +734,7 @@ class PageActions(Calling):
         selector: Only within the first element that matches.
         frame: Selector of its iframe.
         """
-        return self._call("extract_data", Data, schema=schema, selector=selector, frame=frame, **common)
+        return self._call("extract_data", Data, locals())
 
     def extract_table(
         self, selector: str | None = None, *, all: bool | None = None, headers: Sequence[str] | None = None,
@@ -806,7 +748,7 @@ class PageActions(Calling):
         headers: Names for the columns, instead of its own.
         frame: Selector of its iframe.
         """
-        return self._call("extract_table", Table, selector=selector, all=all, headers=headers, frame=frame, **common)
+        return self._call("extract_table", Table, locals())
 
     def extract_links(
         self, selector: str | None = None, *, site: Literal["any", "same", "other"] | None = None,
@@ -819,7 +761,7 @@ class PageActions(Calling):
         unique: Each URL once. Default: False.
         frame: Selector of its iframe.
         """
-        return self._call("extract_links", Links, selector=selector, site=site, unique=unique, frame=frame, **common)
+        return self._call("extract_links", Links, locals())
 
     def extract_images(
         self, selector: str | None = None, *, backgrounds: bool | None = None, frame: str | None = None,
@@ -831,7 +773,7 @@ class PageActions(Calling):
         backgrounds: Those of CSS backgrounds too. Default: False.
         frame: Selector of its iframe.
         """
-        return self._call("extract_images", Result, selector=selector, backgrounds=backgrounds, frame=frame, **common)
+        return self._call("extract_images", Result, locals())
 
     def extract_metadata(self, *, frame: str | None = None, **common: Unpack[OfPage]) -> Result:
         """Get what a page says of itself: title, description, canonical URL, OpenGraph, JSON-LD. Its keywords,
@@ -839,7 +781,7 @@ class PageActions(Calling):
 
         frame: Selector of its iframe.
         """
-        return self._call("extract_metadata", Result, frame=frame, **common)
+        return self._call("extract_metadata", Result, locals())
 
     def extract_computed_style(
         self, selector: str, *, properties: Sequence[str] | None = None, pseudo: str | None = None,
@@ -853,10 +795,7 @@ class PageActions(Calling):
         all: Of all elements that match, as a list; else of the first. Default: False.
         frame: Selector of its iframe.
         """
-        return self._call(
-            "extract_computed_style", Result, selector=selector, properties=properties, pseudo=pseudo, all=all,
-            frame=frame, **common,
-        )
+        return self._call("extract_computed_style", Result, locals())
 
     def find_elements(
         self, selector: str, *, limit: int | None = None, attributes: bool | None = None, frame: str | None = None,
@@ -870,9 +809,7 @@ class PageActions(Calling):
         attributes: With their attributes. Default: False.
         frame: Selector of its iframe.
         """
-        return self._call(
-            "find_elements", Elements, selector=selector, limit=limit, attributes=attributes, frame=frame, **common,
-        )
+        return self._call("find_elements", Elements, locals())
 
     def get_console_messages(
         self, text: str | None = None, *,
@@ -888,13 +825,11 @@ class PageActions(Calling):
         all: Earlier documents too. Default: False.
         limit: Most messages; the latest. Default: 50.
         """
-        return self._call(
-            "get_console_messages", Result, types=types, text=text, since=since, all=all, limit=limit, **common,
-        )
+        return self._call("get_console_messages", Result, locals())
 
     def list_frames(self, **common: Unpack[OfPage]) -> Result:
         """List the iframes of a page: URL, name, and the selector that `frame` arguments take."""
-        return self._call("list_frames", Result, **common)
+        return self._call("list_frames", Result, locals())
 
     def evaluate_script(
         self, expression: str, *, arg: Any | None = None, selector: str | None = None, frame: str | None = None,
@@ -908,9 +843,7 @@ class PageActions(Calling):
         selector: Element for the function.
         frame: Selector of the iframe to run in.
         """
-        return self._call(
-            "evaluate_script", Value, expression=expression, arg=arg, selector=selector, frame=frame, **common,
-        )
+        return self._call("evaluate_script", Value, locals())
 
     def add_init_script(self, script: str, **common: Unpack[OfPage]) -> Done:
         """Run JavaScript in each later document of the page, before its own scripts. Also in its frames. With
@@ -918,14 +851,14 @@ class PageActions(Calling):
 
         script: JavaScript, such as `Math.random = () => 0.5`.
         """
-        return self._call("add_init_script", Done, script=script, **common)
+        return self._call("add_init_script", Done, locals())
 
     def remove_init_scripts(self, *, script_ids: Sequence[str] | None = None, **common: Unpack[OfPage]) -> Done:
         """Remove init scripts of the page: some, or all. Their effects stay until the next document.
 
         script_ids: Only these of list_routes.
         """
-        return self._call("remove_init_scripts", Done, script_ids=script_ids, **common)
+        return self._call("remove_init_scripts", Done, locals())
 
     def fetch(
         self, url: str, *, response_type: Literal["text", "json", "binary"] | None = None, method: str | None = None,
@@ -959,12 +892,7 @@ class PageActions(Calling):
         priority: Fetch priority.
         duplex: Duplex mode.
         """
-        return self._call(
-            "fetch", Fetched, url=url, response_type=response_type, method=method, headers=headers, body=body,
-            mode=mode, credentials=credentials, cache=cache, redirect=redirect, referrer=referrer,
-            referrer_policy=referrer_policy, integrity=integrity, keepalive=keepalive, priority=priority, duplex=duplex,
-            **common,
-        )
+        return self._call("fetch", Fetched, locals())
 
     def screenshot(
         self, selector: str | None = None, *, frame: str | None = None, full_page: bool | None = None,
@@ -992,11 +920,7 @@ class PageActions(Calling):
         marks: With the refs of controls drawn on them. Default: False.
         cursor: From an earlier reply.
         """
-        return self._call(
-            "screenshot", Picture, selector=selector, frame=frame, full_page=full_page, type=type, quality=quality,
-            omit_background=omit_background, clip=clip, animations=animations, caret=caret, scale=scale, mask=mask,
-            mask_color=mask_color, style=style, marks=marks, cursor=cursor, **common,
-        )
+        return self._call("screenshot", Picture, locals())
 
     def get_screenshot_as_base64(
         self, selector: str | None = None, *, frame: str | None = None, full_page: bool | None = None,
@@ -1024,11 +948,7 @@ class PageActions(Calling):
         marks: With the refs of controls drawn on them. Default: False.
         cursor: From an earlier reply.
         """
-        return self._call(
-            "get_screenshot_as_base64", Result, selector=selector, frame=frame, full_page=full_page, type=type,
-            quality=quality, omit_background=omit_background, clip=clip, animations=animations, caret=caret,
-            scale=scale, mask=mask, mask_color=mask_color, style=style, marks=marks, cursor=cursor, **common,
-        )
+        return self._call("get_screenshot_as_base64", Result, locals())
 
     def generate_pdf(
         self, *,
@@ -1058,13 +978,7 @@ class PageActions(Calling):
         tagged: Accessible (tagged) PDF. Default: False.
         filename: Save it as this.
         """
-        return self._call(
-            "generate_pdf", File, format=format, landscape=landscape, width=width, height=height, margin=margin,
-            scale=scale, page_ranges=page_ranges, print_background=print_background,
-            display_header_footer=display_header_footer, header_template=header_template,
-            footer_template=footer_template, prefer_css_page_size=prefer_css_page_size, outline=outline, tagged=tagged,
-            filename=filename, **common,
-        )
+        return self._call("generate_pdf", File, locals())
 
     def record_video(
         self, command: Literal["start", "stop"], *, max_seconds: int | None = None, fps: int | None = None,
@@ -1077,7 +991,7 @@ class PageActions(Calling):
         max_seconds: It ends by itself after this. Default: 120.
         fps: Pictures a second at most. Default: 10.
         """
-        return self._call("record_video", File, command=command, max_seconds=max_seconds, fps=fps, **common)
+        return self._call("record_video", File, locals())
 
     def compare_screenshots(
         self, baseline: str, *, current: str | None = None, selector: str | None = None, full_page: bool | None = None,
@@ -1092,10 +1006,7 @@ class PageActions(Calling):
         full_page: When capturing now: the whole page. Default: False.
         threshold: How much two colours may differ and still count as equal. Default: 0.1.
         """
-        return self._call(
-            "compare_screenshots", File, baseline=baseline, current=current, selector=selector, full_page=full_page,
-            threshold=threshold, **common,
-        )
+        return self._call("compare_screenshots", File, locals())
 
     def highlight(
         self, selector: str | None = None, *, frame: str | None = None, label: str | None = None,
@@ -1111,10 +1022,7 @@ class PageActions(Calling):
         seconds: How long it stays; 0 is as long as the document. Default: 0.
         strict: Refuse when several elements match; false takes the first. Default: True.
         """
-        return self._call(
-            "highlight", Done, selector=selector, frame=frame, label=label, colour=colour, seconds=seconds,
-            strict=strict, **common,
-        )
+        return self._call("highlight", Done, locals())
 
     def mock_response(
         self, pattern: str, *, method: Literal["GET", "POST", "PUT", "DELETE", "PATCH"] | None = None,
@@ -1131,10 +1039,7 @@ class PageActions(Calling):
         content_type: Content-Type. Default: application/json.
         delay: Milliseconds before the answer. Default: 0.
         """
-        return self._call(
-            "mock_response", Done, pattern=pattern, method=method, status=status, headers=headers, body=body,
-            content_type=content_type, delay=delay, **common,
-        )
+        return self._call("mock_response", Done, locals())
 
     def block_requests(
         self, *, patterns: Sequence[str] | None = None,
@@ -1147,19 +1052,19 @@ class PageActions(Calling):
         patterns: Globs (* is any text, scheme optional) or /regex/flags.
         resource_types: Types.
         """
-        return self._call("block_requests", Done, patterns=patterns, resource_types=resource_types, **common)
+        return self._call("block_requests", Done, locals())
 
     def list_routes(self, **common: Unpack[OfPage]) -> Result:
         """List the page's mocks and blocks, with how often each matched, the names of its extra headers, and its init
         scripts."""
-        return self._call("list_routes", Result, **common)
+        return self._call("list_routes", Result, locals())
 
     def remove_routes(self, *, route_ids: Sequence[str] | None = None, **common: Unpack[OfPage]) -> Done:
         """Remove mocks and blocks of the page: some, or all.
 
         route_ids: Only these of list_routes.
         """
-        return self._call("remove_routes", Done, route_ids=route_ids, **common)
+        return self._call("remove_routes", Done, locals())
 
     def set_extra_headers(
         self, headers: Mapping[str, str], *, affect_others: bool | None = None, **common: Unpack[OfPage],
@@ -1170,7 +1075,7 @@ class PageActions(Calling):
         headers: Names and values.
         affect_others: For a session: even if others hold pages there. Default: False.
         """
-        return self._call("set_extra_headers", Done, headers=headers, affect_others=affect_others, **common)
+        return self._call("set_extra_headers", Done, locals())
 
     def get_network_log(
         self, pattern: str | None = None, *, include_headers: bool | None = None, include_bodies: bool | None = None,
@@ -1196,11 +1101,7 @@ class PageActions(Calling):
         budget: Most characters to return; the rest by cursor.
         cursor: From an earlier reply.
         """
-        return self._call(
-            "get_network_log", Result, include_headers=include_headers, include_bodies=include_bodies,
-            include_secrets=include_secrets, pattern=pattern, method=method, resource_types=resource_types,
-            status=status, since=since, limit=limit, format=format, budget=budget, cursor=cursor, **common,
-        )
+        return self._call("get_network_log", Result, locals())
 
     def wait_for_request(
         self, pattern: str | None = None, *, include_headers: bool | None = None, include_bodies: bool | None = None,
@@ -1218,11 +1119,7 @@ class PageActions(Calling):
         method: Only this HTTP method.
         resource_types: Only these.
         """
-        return self._call(
-            "wait_for_request", Exchange, include_headers=include_headers, include_bodies=include_bodies,
-            include_secrets=include_secrets, during=during, pattern=pattern, method=method,
-            resource_types=resource_types, **common,
-        )
+        return self._call("wait_for_request", Exchange, locals())
 
     def wait_for_response(
         self, pattern: str | None = None, *, include_headers: bool | None = None, include_bodies: bool | None = None,
@@ -1241,11 +1138,7 @@ class PageActions(Calling):
         resource_types: Only these.
         status: 404 or 5xx.
         """
-        return self._call(
-            "wait_for_response", Exchange, include_headers=include_headers, include_bodies=include_bodies,
-            include_secrets=include_secrets, during=during, pattern=pattern, method=method,
-            resource_types=resource_types, status=status, **common,
-        )
+        return self._call("wait_for_response", Exchange, locals())
 
     def export_har(
         self, *, content: Literal["omit", "embed", "attach"] | None = None,
@@ -1260,10 +1153,7 @@ class PageActions(Calling):
         url_filter: Only URLs that match: glob or /regex/flags.
         include_secrets: Values of Cookie, Authorization and the like too. Default: False.
         """
-        return self._call(
-            "export_har", File, content=content, mode=mode, url_filter=url_filter, include_secrets=include_secrets,
-            **common,
-        )
+        return self._call("export_har", File, locals())
 
     def emulate(
         self, *, affect_others: bool | None = None, viewport: Viewport | None = None, device: str | None = None,
@@ -1292,11 +1182,7 @@ class PageActions(Calling):
         offline: Without network.
         reset: End what was emulated before. Default: False.
         """
-        return self._call(
-            "emulate", Done, affect_others=affect_others, viewport=viewport, device=device, color_scheme=color_scheme,
-            media=media, reduced_motion=reduced_motion, forced_colors=forced_colors, contrast=contrast, locale=locale,
-            timezone=timezone, geolocation=geolocation, offline=offline, reset=reset, **common,
-        )
+        return self._call("emulate", Done, locals())
 
     def close_page(
         self, *, run_before_unload: bool | None = None, reason: str | None = None, confirm: bool | None = None,
@@ -1308,9 +1194,7 @@ class PageActions(Calling):
         reason: Why; needed for a tab that a person opened.
         confirm: Close it though a sibling behind your client opened it. Default: False.
         """
-        return self._call(
-            "close_page", Done, run_before_unload=run_before_unload, reason=reason, confirm=confirm, **common,
-        )
+        return self._call("close_page", Done, locals())
 
     def handle_dialog(self, accept: bool, *, prompt_text: str | None = None, **common: Unpack[OfPage]) -> Done:
         """Answer the alert, confirm, prompt or beforeunload dialog of a page. Returns the result of the call that
@@ -1319,7 +1203,7 @@ class PageActions(Calling):
         accept: OK, or leave the page.
         prompt_text: Answer to a prompt.
         """
-        return self._call("handle_dialog", Done, accept=accept, prompt_text=prompt_text, **common)
+        return self._call("handle_dialog", Done, locals())
 
     def set_dialog_policy(
         self, policy: Literal["ask", "accept", "dismiss"], *, prompt_text: str | None = None, **common: Unpack[OfPage],
@@ -1330,7 +1214,7 @@ class PageActions(Calling):
         policy: `accept` is OK, and leaving the page.
         prompt_text: accept: what prompts are answered; their default value without.
         """
-        return self._call("set_dialog_policy", Done, policy=policy, prompt_text=prompt_text, **common)
+        return self._call("set_dialog_policy", Done, locals())
 
     def claim_page(
         self, *, wait_seconds: int | None = None, reason: str | None = None, **common: Unpack[OfPage],
@@ -1341,11 +1225,11 @@ class PageActions(Calling):
         wait_seconds: How long to wait in line. Default: 0.
         reason: Why you take it now.
         """
-        return self._call("claim_page", Done, wait_seconds=wait_seconds, reason=reason, **common)
+        return self._call("claim_page", Done, locals())
 
     def release_page(self, **common: Unpack[OfPage]) -> Done:
         """Give a page up: whoever waits for it is offered it, else the next to act on it gets it."""
-        return self._call("release_page", Done, **common)
+        return self._call("release_page", Done, locals())
 
     def hold_page(self, reason: str, *, minutes: int | None = None, **common: Unpack[OfPage]) -> Done:
         """Keep a page of yours though you will be idle, as when you wait for a code. Others need a reason to take it
@@ -1354,7 +1238,7 @@ class PageActions(Calling):
         reason: What you wait for; others read it.
         minutes: For how long. Default: 15.
         """
-        return self._call("hold_page", Done, reason=reason, minutes=minutes, **common)
+        return self._call("hold_page", Done, locals())
 
     def share_page(self, access: Literal["private", "read", "act"], **common: Unpack[OfPage]) -> Done:
         """Say what others may do with a page of yours: nothing, read (the default) or act. `private` hides URL and
@@ -1362,7 +1246,7 @@ class PageActions(Calling):
 
         access: What others may do with it.
         """
-        return self._call("share_page", Done, access=access, **common)
+        return self._call("share_page", Done, locals())
 
     def hand_over_page(self, to: str, *, note: str | None = None, **common: Unpack[OfPage]) -> Done:
         """Make another client the owner of a page of yours. A private one stays private.
@@ -1370,7 +1254,7 @@ class PageActions(Calling):
         to: The client's name as list_pages shows it, or a page_id of one of its.
         note: What the new owner should know.
         """
-        return self._call("hand_over_page", Done, to=to, note=note, **common)
+        return self._call("hand_over_page", Done, locals())
 
     def request_human(
         self, *, kind: Literal["login", "code", "decision", "tab", "other"] | None = None, message: str | None = None,
@@ -1389,10 +1273,7 @@ class PageActions(Calling):
         request_id: Wait on an earlier request instead of asking anew.
         withdraw: With request_id: nobody is needed any more. Default: False.
         """
-        return self._call(
-            "request_human", Answered, kind=kind, message=message, origin=origin, choices=choices,
-            request_id=request_id, withdraw=withdraw, **common,
-        )
+        return self._call("request_human", Answered, locals())
 
     def take_over(self, *, stop: bool | None = None, **common: Unpack[OfPage]) -> Done:
         """For people alone: take a page in hand, above its agent's lease. Until you give it back, what agents want to
@@ -1400,11 +1281,11 @@ class PageActions(Calling):
 
         stop: Also cancel the act that runs there now. Default: False.
         """
-        return self._call("take_over", Done, stop=stop, **common)
+        return self._call("take_over", Done, locals())
 
     def give_back(self, **common: Unpack[OfPage]) -> Done:
         """For people alone: give a page that you took over back to its agent."""
-        return self._call("give_back", Done, **common)
+        return self._call("give_back", Done, locals())
 
     def get_storage(
         self, *, kind: Literal["local", "session"] | None = None, keys: Sequence[str] | None = None,
@@ -1415,7 +1296,7 @@ class PageActions(Calling):
         kind: local: shared by all pages of the origin. session: of this page, until it closes. Default: local.
         keys: Only these; null where there is none.
         """
-        return self._call("get_storage", Stored, kind=kind, keys=keys, **common)
+        return self._call("get_storage", Stored, locals())
 
     def set_storage(
         self, items: Mapping[str, Any], *, affect_others: bool | None = None,
@@ -1427,7 +1308,7 @@ class PageActions(Calling):
         kind: local: shared by all pages of the origin. session: of this page, until it closes. Default: local.
         items: Key -> value; values that are no text are stored as JSON.
         """
-        return self._call("set_storage", Done, affect_others=affect_others, kind=kind, items=items, **common)
+        return self._call("set_storage", Done, locals())
 
     def remove_storage(
         self, keys: Sequence[str], *, affect_others: bool | None = None,
@@ -1439,7 +1320,7 @@ class PageActions(Calling):
         kind: local: shared by all pages of the origin. session: of this page, until it closes. Default: local.
         keys: Keys to remove.
         """
-        return self._call("remove_storage", Done, affect_others=affect_others, kind=kind, keys=keys, **common)
+        return self._call("remove_storage", Done, locals())
 
     def clear_storage(
         self, *, affect_others: bool | None = None, kind: Literal["local", "session"] | None = None,
@@ -1450,14 +1331,14 @@ class PageActions(Calling):
         affect_others: Do it even if it affects pages that others hold. Default: False.
         kind: local: shared by all pages of the origin. session: of this page, until it closes. Default: local.
         """
-        return self._call("clear_storage", Done, affect_others=affect_others, kind=kind, **common)
+        return self._call("clear_storage", Done, locals())
 
     def get_page_state(self, *, max_age: int | None = None, **common: Unpack[OfPage]) -> State:
         """Get the state of a page: URL, title, how far it has loaded, its frames, and its description.
 
         max_age: Milliseconds that the answer may be old, at the page's same revision. Default: 0.
         """
-        return self._call("get_page_state", State, max_age=max_age, **common)
+        return self._call("get_page_state", State, locals())
 
     def get_element(self, selector: str, *, max_age: int | None = None, **common: Unpack[OfPage]) -> Element:
         """Get what is known of an element: whether it is there, visible and enabled, its box, attributes, text and
@@ -1466,7 +1347,7 @@ class PageActions(Calling):
         selector: Ref (e12), CSS or role=...
         max_age: Milliseconds that the answer may be old, at the page's same revision. Default: 0.
         """
-        return self._call("get_element", Element, selector=selector, max_age=max_age, **common)
+        return self._call("get_element", Element, locals())
 
     def get_screenshot(
         self, *, screenshot_id: str | None = None, max_age: int | None = None, **common: Unpack[OfPage],
@@ -1476,7 +1357,7 @@ class PageActions(Calling):
         screenshot_id: artifact_id, or `current`. Default: current.
         max_age: Milliseconds that the answer may be old, at the page's same revision. Default: 0.
         """
-        return self._call("get_screenshot", Picture, screenshot_id=screenshot_id, max_age=max_age, **common)
+        return self._call("get_screenshot", Picture, locals())
 
 
 class BrowserActions(Calling):
@@ -1485,7 +1366,7 @@ class BrowserActions(Calling):
     def list_downloads(self) -> Downloads:
         """List what your pages downloaded, newest first: name, URL, size, state, and where the file is or why it did
         not come."""
-        return self._call("list_downloads", Downloads)
+        return self._call("list_downloads", Downloads, locals())
 
     def add_session_init_script(
         self, script: str, *, session_id: str | None = None, affect_others: bool | None = None,
@@ -1497,9 +1378,7 @@ class BrowserActions(Calling):
         affect_others: Do it even if it affects pages that others hold. Default: False.
         script: JavaScript, such as `Math.random = () => 0.5`.
         """
-        return self._call(
-            "add_session_init_script", Done, session_id=session_id, affect_others=affect_others, script=script,
-        )
+        return self._call("add_session_init_script", Done, locals())
 
     def remove_session_init_scripts(
         self, *, session_id: str | None = None, affect_others: bool | None = None,
@@ -1511,10 +1390,7 @@ class BrowserActions(Calling):
         affect_others: Do it even if it affects pages that others hold. Default: False.
         script_ids: Only these of list_routes.
         """
-        return self._call(
-            "remove_session_init_scripts", Done, session_id=session_id, affect_others=affect_others,
-            script_ids=script_ids,
-        )
+        return self._call("remove_session_init_scripts", Done, locals())
 
     def start_tracing(
         self, *, session_id: str | None = None, affect_others: bool | None = None, screenshots: bool | None = None,
@@ -1530,17 +1406,14 @@ class BrowserActions(Calling):
         title: Its name in the viewer.
         max_seconds: It ends by itself after this. Default: 300.
         """
-        return self._call(
-            "start_tracing", Done, session_id=session_id, affect_others=affect_others, screenshots=screenshots,
-            snapshots=snapshots, title=title, max_seconds=max_seconds,
-        )
+        return self._call("start_tracing", Done, locals())
 
     def stop_tracing(self, *, session_id: str | None = None) -> File:
         """End the trace that you began, and get it as a file for Playwright's trace viewer.
 
         session_id: The session; leave out for the shared login. Default: default.
         """
-        return self._call("stop_tracing", File, session_id=session_id)
+        return self._call("stop_tracing", File, locals())
 
     def set_session_headers(
         self, headers: Mapping[str, str], *, session_id: str | None = None, affect_others: bool | None = None,
@@ -1552,9 +1425,7 @@ class BrowserActions(Calling):
         affect_others: Do it even if it affects pages that others hold. Default: False.
         headers: Names and values.
         """
-        return self._call(
-            "set_session_headers", Done, session_id=session_id, affect_others=affect_others, headers=headers,
-        )
+        return self._call("set_session_headers", Done, locals())
 
     def list_pages(self, *, session_id: str | None = None, all: bool | None = None) -> Pages:
         """List the open pages: yours, people's, other agents'. A long list is shortened to counts; private pages of
@@ -1563,7 +1434,7 @@ class BrowserActions(Calling):
         session_id: Only pages of this session.
         all: List every page; don't shorten to a count. Default: False.
         """
-        return self._call("list_pages", Pages, session_id=session_id, all=all)
+        return self._call("list_pages", Pages, locals())
 
     def open_page(
         self, *, page_id: str | None = None, session_id: str | None = None, timeout: int | None = None,
@@ -1587,10 +1458,7 @@ class BrowserActions(Calling):
         wait_until: The event that counts as loaded. Default: load.
         referer: Referer header value.
         """
-        return self._call(
-            "open_page", Done, page_id=page_id, session_id=session_id, timeout=timeout, if_revision=if_revision,
-            expect_url=expect_url, reply=reply, as_=as_, auth=auth, url=url, wait_until=wait_until, referer=referer,
-        )
+        return self._call("open_page", Done, locals())
 
     def tell_person(self, message: str) -> Done:
         """Write your person a line, as an answer to theirs. It waits for nothing; request_human asks them something.
@@ -1598,7 +1466,7 @@ class BrowserActions(Calling):
 
         message: What to tell them.
         """
-        return self._call("tell_person", Done, message=message)
+        return self._call("tell_person", Done, locals())
 
     def tell_agent(
         self, *, to: str | None = None, message: str | None = None, page_id: str | None = None,
@@ -1612,7 +1480,7 @@ class BrowserActions(Calling):
         page_id: The page that it is about.
         about: The element on it that is meant, with its ref.
         """
-        return self._call("tell_agent", Done, to=to, message=message, page_id=page_id, about=about)
+        return self._call("tell_agent", Done, locals())
 
     def halt_agent(self, how: Literal["pause", "stop", "go_on"], *, to: str | None = None) -> Done:
         """For people alone: pause an agent, so that its calls wait for at most 10 minutes; stop it, so that what runs
@@ -1621,7 +1489,7 @@ class BrowserActions(Calling):
         to: Its name, or a page_id of one of its; without, all agents.
         how: What to do.
         """
-        return self._call("halt_agent", Done, to=to, how=how)
+        return self._call("halt_agent", Done, locals())
 
     def create_session(
         self, *, session_id: str | None = None, user_id: str | None = None, name: str | None = None,
@@ -1654,19 +1522,14 @@ class BrowserActions(Calling):
         from_: Session whose cookies it begins with; default is the shared login.
         sites: With from: origins whose storage is copied too.
         """
-        return self._call(
-            "create_session", Session, session_id=session_id, user_id=user_id, name=name, persistent=persistent,
-            guarded=guarded, ttl=ttl, browser_type=browser_type, viewport=viewport, user_agent=user_agent,
-            locale=locale, timezone=timezone, permissions=permissions, proxy=proxy, own_browser=own_browser,
-            headless=headless, from_=from_, sites=sites,
-        )
+        return self._call("create_session", Session, locals())
 
     def get_session(self, *, session_id: str | None = None) -> Session:
         """Get what a session is: owner, options, when it was made and last used, its pages, calls and errors.
 
         session_id: The session; leave out for the shared login. Default: default.
         """
-        return self._call("get_session", Session, session_id=session_id)
+        return self._call("get_session", Session, locals())
 
     def list_sessions(self, *, user_id: str | None = None, persistent: bool | None = None) -> Result:
         """List the sessions: whose each is, whether you may use it, and how many pages it has.
@@ -1674,7 +1537,7 @@ class BrowserActions(Calling):
         user_id: Only those that were created for this user.
         persistent: Only persistent ones, or only the others.
         """
-        return self._call("list_sessions", Result, user_id=user_id, persistent=persistent)
+        return self._call("list_sessions", Result, locals())
 
     def extend_session(self, session_id: str, *, ttl: int | None = None) -> Done:
         """Let a session of yours last longer: so many milliseconds from now.
@@ -1682,7 +1545,7 @@ class BrowserActions(Calling):
         session_id: The session.
         ttl: Milliseconds from now. Default: 86400000.
         """
-        return self._call("extend_session", Done, session_id=session_id, ttl=ttl)
+        return self._call("extend_session", Done, locals())
 
     def share_session(self, session_id: str, *, access: Literal["private", "act"] | None = None) -> Done:
         """Say whether others may use a session of yours (act) or not (private).
@@ -1690,14 +1553,14 @@ class BrowserActions(Calling):
         session_id: The session.
         access: What others may do in it. Default: act.
         """
-        return self._call("share_session", Done, session_id=session_id, access=access)
+        return self._call("share_session", Done, locals())
 
     def close_session(self, session_id: str) -> Done:
         """Close a session of yours with all of its pages. Its cookies and logins are gone.
 
         session_id: The session.
         """
-        return self._call("close_session", Done, session_id=session_id)
+        return self._call("close_session", Done, locals())
 
     def grant_permissions(
         self,
@@ -1712,10 +1575,7 @@ class BrowserActions(Calling):
         permissions: Which; [] for none.
         origin: Such as https://example.com.
         """
-        return self._call(
-            "grant_permissions", Done, session_id=session_id, affect_others=affect_others, permissions=permissions,
-            origin=origin,
-        )
+        return self._call("grant_permissions", Done, locals())
 
     def get_cookies(
         self, *, session_id: str | None = None, urls: Sequence[str] | None = None, domain: str | None = None,
@@ -1730,7 +1590,7 @@ class BrowserActions(Calling):
         name: Only with this name.
         path: Only with this path.
         """
-        return self._call("get_cookies", Cookies, session_id=session_id, urls=urls, domain=domain, name=name, path=path)
+        return self._call("get_cookies", Cookies, locals())
 
     def set_cookies(
         self, cookies: Sequence[Cookie], *, session_id: str | None = None, affect_others: bool | None = None,
@@ -1742,7 +1602,7 @@ class BrowserActions(Calling):
         affect_others: Do it even if it affects pages that others hold. Default: False.
         cookies: Each for a url, or for a domain.
         """
-        return self._call("set_cookies", Done, session_id=session_id, affect_others=affect_others, cookies=cookies)
+        return self._call("set_cookies", Done, locals())
 
     def clear_cookies(
         self, *, session_id: str | None = None, affect_others: bool | None = None, domain: str | None = None,
@@ -1757,10 +1617,7 @@ class BrowserActions(Calling):
         name: Only with this name.
         path: Only with this path.
         """
-        return self._call(
-            "clear_cookies", Done, session_id=session_id, affect_others=affect_others, domain=domain, name=name,
-            path=path,
-        )
+        return self._call("clear_cookies", Done, locals())
 
     def save_session_state(self, *, session_id: str | None = None, name: str | None = None) -> Done:
         """Save the logins of a session (cookies, local storage, IndexedDB) under a name, encrypted, to restore later.
@@ -1768,7 +1625,7 @@ class BrowserActions(Calling):
         session_id: The session; leave out for the shared login. Default: default.
         name: Name to save it under. Default: saved.
         """
-        return self._call("save_session_state", Done, session_id=session_id, name=name)
+        return self._call("save_session_state", Done, locals())
 
     def restore_session_state(
         self, *, session_id: str | None = None, affect_others: bool | None = None, name: str | None = None,
@@ -1779,7 +1636,7 @@ class BrowserActions(Calling):
         affect_others: Do it even if it affects pages that others hold. Default: False.
         name: Its name. Default: saved.
         """
-        return self._call("restore_session_state", Done, session_id=session_id, affect_others=affect_others, name=name)
+        return self._call("restore_session_state", Done, locals())
 
     def export_session(self, *, session_id: str | None = None) -> File:
         """Write the logins of a session to a file that import_login takes. In Playwright's format. Whoever has the file
@@ -1788,7 +1645,7 @@ class BrowserActions(Calling):
 
         session_id: The session; leave out for the shared login. Default: default.
         """
-        return self._call("export_session", File, session_id=session_id)
+        return self._call("export_session", File, locals())
 
     def login(
         self, *, session_id: str | None = None, affect_others: bool | None = None, url: str | None = None,
@@ -1802,7 +1659,7 @@ class BrowserActions(Calling):
         affect_others: Do it even if it affects pages that others hold. Default: False.
         url: Where the window opens, such as the login page.
         """
-        return self._call("login", Done, session_id=session_id, affect_others=affect_others, url=url)
+        return self._call("login", Done, locals())
 
     def import_login(
         self, content: str, *, session_id: str | None = None, affect_others: bool | None = None,
@@ -1816,9 +1673,7 @@ class BrowserActions(Calling):
         content: What the file has in it.
         site: Only this host and its subdomains, such as example.com.
         """
-        return self._call(
-            "import_login", Done, session_id=session_id, affect_others=affect_others, content=content, site=site,
-        )
+        return self._call("import_login", Done, locals())
 
     def claim_work(
         self, key: str, *, reason: str | None = None, wait_seconds: int | None = None, minutes: int | None = None,
@@ -1832,21 +1687,21 @@ class BrowserActions(Calling):
         wait_seconds: How long to wait in line. Default: 0.
         minutes: Keep it this long even if you are idle.
         """
-        return self._call("claim_work", Claim, key=key, reason=reason, wait_seconds=wait_seconds, minutes=minutes)
+        return self._call("claim_work", Claim, locals())
 
     def release_work(self, key: str) -> Done:
         """Give up a piece of work that you claimed: whoever waits for it is offered it.
 
         key: Any name that the agents agree on, such as ticket/812.
         """
-        return self._call("release_work", Done, key=key)
+        return self._call("release_work", Done, locals())
 
     def list_work(self, *, mine: bool | None = None) -> WorkList:
         """List the work that is claimed: by whom, why, until when, and who waits for it.
 
         mine: Only what you hold or wait for. Default: False.
         """
-        return self._call("list_work", WorkList, mine=mine)
+        return self._call("list_work", WorkList, locals())
 
     def get_call(self, call_id: str, *, wait: int | None = None) -> Result:
         """Get the outcome of an earlier call by its call_id; waits for a call that still runs.
@@ -1854,14 +1709,14 @@ class BrowserActions(Calling):
         call_id: The call_id that a reply named.
         wait: Milliseconds to wait for it to end. Default: 30000.
         """
-        return self._call("get_call", Result, call_id=call_id, wait=wait)
+        return self._call("get_call", Result, locals())
 
     def cancel_call(self, call_id: str) -> Done:
         """Stop one of your calls. One that still waited did not happen; one that ran may have happened in part.
 
         call_id: The call_id that a reply named.
         """
-        return self._call("cancel_call", Done, call_id=call_id)
+        return self._call("cancel_call", Done, locals())
 
     def undo(self, *, call_id: str | None = None, list: bool | None = None, affect_others: bool | None = None) -> Done:
         """Take back what a call of yours lost within 10 minutes: a closed page or session, cookies, storage, logins.
@@ -1871,7 +1726,7 @@ class BrowserActions(Calling):
         list: Only list what can be undone, and until when. Default: False.
         affect_others: Do it even if it affects pages that others hold. Default: False.
         """
-        return self._call("undo", Done, call_id=call_id, list=list, affect_others=affect_others)
+        return self._call("undo", Done, locals())
 
     def get_activity(
         self, *, page_id: str | None = None, client: str | None = None, session_id: str | None = None,
@@ -1892,10 +1747,7 @@ class BrowserActions(Calling):
         format: A line each, or objects for programs. Default: text.
         cursor: From an earlier reply.
         """
-        return self._call(
-            "get_activity", Result, page_id=page_id, client=client, session_id=session_id, action_name=action_name,
-            since=since, until=until, limit=limit, budget=budget, format=format, cursor=cursor,
-        )
+        return self._call("get_activity", Result, locals())
 
     def save_flow(
         self, name: str, *, description: str | None = None, since: str | None = None, until: str | None = None,
@@ -1916,10 +1768,7 @@ class BrowserActions(Calling):
         values: Defaults of parameters, by name; see the reply of a first save.
         replace: Overwrite your flow of this name. Default: False.
         """
-        return self._call(
-            "save_flow", Done, name=name, description=description, since=since, until=until, calls=calls,
-            page_id=page_id, values=values, replace=replace,
-        )
+        return self._call("save_flow", Done, locals())
 
     def run_flow(
         self, name: str, *, values: Mapping[str, str | bool | int | float | Sequence[str] | SecretRef] | None = None,
@@ -1934,7 +1783,7 @@ class BrowserActions(Calling):
         heal: If an element is not found, take the only one of its role and name. Default: False.
         dry_run: Only check that it could begin, and list its steps. Default: False.
         """
-        return self._call("run_flow", Done, name=name, values=values, page_id=page_id, heal=heal, dry_run=dry_run)
+        return self._call("run_flow", Done, locals())
 
     def mend_flow(self, name: str, *, step: int | None = None, selector: str | None = None) -> Done:
         """Go on with your flow that stopped at a step, with another element for that step. The element is kept in the
@@ -1944,14 +1793,14 @@ class BrowserActions(Calling):
         step: Where to go on; by default where it stopped.
         selector: The step's element now: ref, CSS or role=...
         """
-        return self._call("mend_flow", Done, name=name, step=step, selector=selector)
+        return self._call("mend_flow", Done, locals())
 
     def list_flows(self, *, name: str | None = None) -> Result:
         """List the saved flows and the values that they need; with a name, that flow's file.
 
         name: Show this one's file.
         """
-        return self._call("list_flows", Result, name=name)
+        return self._call("list_flows", Result, locals())
 
 
 class AsyncPageActions(AsyncCalling):
@@ -1972,9 +1821,7 @@ class AsyncPageActions(AsyncCalling):
         referer: Referer header value.
         new_session: Without page_id and session_id: in a session of its own, with no login. Default: False.
         """
-        return await self._call(
-            "goto", Done, auth=auth, url=url, wait_until=wait_until, referer=referer, new_session=new_session, **common,
-        )
+        return await self._call("goto", Done, locals())
 
     async def go_back(
         self, *, wait_until: Literal["load", "domcontentloaded", "networkidle", "commit"] | None = None,
@@ -1984,7 +1831,7 @@ class AsyncPageActions(AsyncCalling):
 
         wait_until: The event that counts as loaded. Default: load.
         """
-        return await self._call("go_back", Done, wait_until=wait_until, **common)
+        return await self._call("go_back", Done, locals())
 
     async def go_forward(
         self, *, wait_until: Literal["load", "domcontentloaded", "networkidle", "commit"] | None = None,
@@ -1994,7 +1841,7 @@ class AsyncPageActions(AsyncCalling):
 
         wait_until: The event that counts as loaded. Default: load.
         """
-        return await self._call("go_forward", Done, wait_until=wait_until, **common)
+        return await self._call("go_forward", Done, locals())
 
     async def reload_page(
         self, *, ignore_cache: bool | None = None,
@@ -2006,15 +1853,15 @@ class AsyncPageActions(AsyncCalling):
         ignore_cache: Fetch everything anew from the servers. Default: False.
         wait_until: The event that counts as loaded. Default: load.
         """
-        return await self._call("reload_page", Done, ignore_cache=ignore_cache, wait_until=wait_until, **common)
+        return await self._call("reload_page", Done, locals())
 
     async def get_current_url(self, **common: Unpack[OfPage]) -> State:
         """Get the URL that the page is at."""
-        return await self._call("get_current_url", State, **common)
+        return await self._call("get_current_url", State, locals())
 
     async def get_page_title(self, **common: Unpack[OfPage]) -> State:
         """Get the title of the page's document."""
-        return await self._call("get_page_title", State, **common)
+        return await self._call("get_page_title", State, locals())
 
     async def click(
         self, selector: str, *, frame: str | None = None, strict: bool | None = None, position: Position | None = None,
@@ -2041,11 +1888,7 @@ class AsyncPageActions(AsyncCalling):
         modifiers: Keys held down meanwhile.
         steps: Mouse moves on the way to the element.
         """
-        return await self._call(
-            "click", Done, selector=selector, frame=frame, strict=strict, position=position, force=force,
-            no_wait_after=no_wait_after, trial=trial, scroll=scroll, button=button, click_count=click_count,
-            delay=delay, modifiers=modifiers, steps=steps, **common,
-        )
+        return await self._call("click", Done, locals())
 
     async def fill(
         self, selector: str, value: str | SecretRef, *, frame: str | None = None, strict: bool | None = None,
@@ -2061,10 +1904,7 @@ class AsyncPageActions(AsyncCalling):
         force: Skip the checks that the element can be acted on. Default: False.
         no_wait_after: Do not wait for a navigation that the act starts. Default: False.
         """
-        return await self._call(
-            "fill", Done, selector=selector, frame=frame, strict=strict, value=value, force=force,
-            no_wait_after=no_wait_after, **common,
-        )
+        return await self._call("fill", Done, locals())
 
     async def type(
         self, selector: str, text: str | SecretRef, *, frame: str | None = None, strict: bool | None = None,
@@ -2079,10 +1919,7 @@ class AsyncPageActions(AsyncCalling):
         delay: Ms between keys. Default: 0.
         no_wait_after: Do not wait for a navigation that the act starts. Default: False.
         """
-        return await self._call(
-            "type", Done, selector=selector, frame=frame, strict=strict, text=text, delay=delay,
-            no_wait_after=no_wait_after, **common,
-        )
+        return await self._call("type", Done, locals())
 
     async def press(
         self, key: str, *, selector: str | None = None, frame: str | None = None, strict: bool | None = None,
@@ -2098,10 +1935,7 @@ class AsyncPageActions(AsyncCalling):
         delay: Ms between key down and up.
         no_wait_after: Do not wait for a navigation that the act starts. Default: False.
         """
-        return await self._call(
-            "press", Done, key=key, selector=selector, frame=frame, strict=strict, delay=delay,
-            no_wait_after=no_wait_after, **common,
-        )
+        return await self._call("press", Done, locals())
 
     async def hover(
         self, selector: str, *, frame: str | None = None, strict: bool | None = None, position: Position | None = None,
@@ -2122,10 +1956,7 @@ class AsyncPageActions(AsyncCalling):
         scroll: `none` leaves the scroll position as it is. Default: auto.
         modifiers: Keys held down meanwhile.
         """
-        return await self._call(
-            "hover", Done, selector=selector, frame=frame, strict=strict, position=position, force=force,
-            no_wait_after=no_wait_after, trial=trial, scroll=scroll, modifiers=modifiers, **common,
-        )
+        return await self._call("hover", Done, locals())
 
     async def select_option(
         self, selector: str, *, frame: str | None = None, strict: bool | None = None,
@@ -2145,10 +1976,7 @@ class AsyncPageActions(AsyncCalling):
         force: Skip the checks that the element can be acted on. Default: False.
         no_wait_after: Do not wait for a navigation that the act starts. Default: False.
         """
-        return await self._call(
-            "select_option", Done, selector=selector, frame=frame, strict=strict, value=value, label=label, index=index,
-            force=force, no_wait_after=no_wait_after, **common,
-        )
+        return await self._call("select_option", Done, locals())
 
     async def check(
         self, selector: str, *, frame: str | None = None, strict: bool | None = None, position: Position | None = None,
@@ -2166,10 +1994,7 @@ class AsyncPageActions(AsyncCalling):
         trial: Check that it could be done, and do nothing. Default: False.
         scroll: `none` leaves the scroll position as it is. Default: auto.
         """
-        return await self._call(
-            "check", Done, selector=selector, frame=frame, strict=strict, position=position, force=force,
-            no_wait_after=no_wait_after, trial=trial, scroll=scroll, **common,
-        )
+        return await self._call("check", Done, locals())
 
     async def uncheck(
         self, selector: str, *, frame: str | None = None, strict: bool | None = None, position: Position | None = None,
@@ -2187,10 +2012,7 @@ class AsyncPageActions(AsyncCalling):
         trial: Check that it could be done, and do nothing. Default: False.
         scroll: `none` leaves the scroll position as it is. Default: auto.
         """
-        return await self._call(
-            "uncheck", Done, selector=selector, frame=frame, strict=strict, position=position, force=force,
-            no_wait_after=no_wait_after, trial=trial, scroll=scroll, **common,
-        )
+        return await self._call("uncheck", Done, locals())
 
     async def drag_and_drop(
         self, source: str, target: str, *, frame: str | None = None, strict: bool | None = None,
@@ -2213,11 +2035,7 @@ class AsyncPageActions(AsyncCalling):
         steps: Mouse moves on the way. Default: 5.
         scroll: `none` leaves the scroll position as it is. Default: auto.
         """
-        return await self._call(
-            "drag_and_drop", Done, source=source, frame=frame, strict=strict, target=target,
-            source_position=source_position, target_position=target_position, force=force, no_wait_after=no_wait_after,
-            trial=trial, steps=steps, scroll=scroll, **common,
-        )
+        return await self._call("drag_and_drop", Done, locals())
 
     async def mouse(
         self, do: Literal["move", "click", "down", "up", "drag", "wheel"], x: float, y: float, *,
@@ -2240,10 +2058,7 @@ class AsyncPageActions(AsyncCalling):
         steps: move, drag: mouse moves on the way. Default: 5.
         modifiers: Keys held down meanwhile.
         """
-        return await self._call(
-            "mouse", Done, do=do, x=x, y=y, to=to, by=by, button=button, click_count=click_count, delay=delay,
-            steps=steps, modifiers=modifiers, **common,
-        )
+        return await self._call("mouse", Done, locals())
 
     async def scroll(
         self, selector: str | None = None, *, frame: str | None = None, strict: bool | None = None,
@@ -2260,9 +2075,7 @@ class AsyncPageActions(AsyncCalling):
         x: Px to the right; negative is left.
         y: Px down; negative is up.
         """
-        return await self._call(
-            "scroll", Done, selector=selector, frame=frame, strict=strict, to=to, x=x, y=y, **common,
-        )
+        return await self._call("scroll", Done, locals())
 
     async def focus(
         self, selector: str, *, frame: str | None = None, strict: bool | None = None, **common: Unpack[OfPage],
@@ -2273,7 +2086,7 @@ class AsyncPageActions(AsyncCalling):
         frame: Selector of its iframe; refs need none.
         strict: false takes the first of several. Default: True.
         """
-        return await self._call("focus", Done, selector=selector, frame=frame, strict=strict, **common)
+        return await self._call("focus", Done, locals())
 
     async def blur(
         self, selector: str, *, frame: str | None = None, strict: bool | None = None, **common: Unpack[OfPage],
@@ -2284,7 +2097,7 @@ class AsyncPageActions(AsyncCalling):
         frame: Selector of its iframe; refs need none.
         strict: false takes the first of several. Default: True.
         """
-        return await self._call("blur", Done, selector=selector, frame=frame, strict=strict, **common)
+        return await self._call("blur", Done, locals())
 
     async def paste(
         self, text: str, *, html: str | None = None, selector: str | None = None, frame: str | None = None,
@@ -2299,9 +2112,7 @@ class AsyncPageActions(AsyncCalling):
         frame: Selector of its iframe.
         strict: false takes the first of several. Default: True.
         """
-        return await self._call(
-            "paste", Done, text=text, html=html, selector=selector, frame=frame, strict=strict, **common,
-        )
+        return await self._call("paste", Done, locals())
 
     async def upload_file(
         self, selector: str, files: Sequence[str | PathLike[str] | GivenFile], *, frame: str | None = None,
@@ -2316,10 +2127,7 @@ class AsyncPageActions(AsyncCalling):
         files: Each {"path"}, {"artifactId"} or {"name", "text"}.
         no_wait_after: Do not wait for a navigation that the act starts. Default: False.
         """
-        return await self._call(
-            "upload_file", Done, selector=selector, frame=frame, strict=strict, files=files,
-            no_wait_after=no_wait_after, **common,
-        )
+        return await self._call("upload_file", Done, locals())
 
     async def drop(
         self, selector: str, *, frame: str | None = None, strict: bool | None = None,
@@ -2335,10 +2143,7 @@ class AsyncPageActions(AsyncCalling):
         data: By MIME type: {"text/plain": "..."}.
         position: Where in the element, px from its top left corner.
         """
-        return await self._call(
-            "drop", Done, selector=selector, frame=frame, strict=strict, files=files, data=data, position=position,
-            **common,
-        )
+        return await self._call("drop", Done, locals())
 
     async def batch(self, steps: Sequence[Mapping[str, Any]], **common: Unpack[OfPage]) -> Done:
         """Do several actions in one call; it stops at the first that fails. On one page, in one turn. Cheaper than
@@ -2346,7 +2151,7 @@ class AsyncPageActions(AsyncCalling):
 
         steps: Each {"action": "click", "selector": "#buy"}: any tool but batch and request_human.
         """
-        return await self._call("batch", Done, steps=steps, **common)
+        return await self._call("batch", Done, locals())
 
     async def fill_form(
         self, fields: Sequence[FormField], *, submit: str | None = None, frame: str | None = None,
@@ -2359,12 +2164,12 @@ class AsyncPageActions(AsyncCalling):
         submit: Button to click then.
         frame: Selector of the iframe to look in.
         """
-        return await self._call("fill_form", Done, fields=fields, submit=submit, frame=frame, **common)
+        return await self._call("fill_form", Done, locals())
 
     async def refill(self, **common: Unpack[OfPage]) -> Done:
         """Refill what you had filled in but not sent when the page was lost. As the notice offers. Secrets are not
         kept; the reply names them, so that you can give them again."""
-        return await self._call("refill", Done, **common)
+        return await self._call("refill", Done, locals())
 
     async def wait_for_selector(
         self, selector: str, *, state: Literal["attached", "detached", "visible", "hidden"] | None = None,
@@ -2377,9 +2182,7 @@ class AsyncPageActions(AsyncCalling):
         frame: Selector of its iframe.
         strict: Refuse when several match. Default: False.
         """
-        return await self._call(
-            "wait_for_selector", Result, selector=selector, state=state, frame=frame, strict=strict, **common,
-        )
+        return await self._call("wait_for_selector", Result, locals())
 
     async def wait_for_navigation(
         self, *, url: str | None = None,
@@ -2391,7 +2194,7 @@ class AsyncPageActions(AsyncCalling):
         url: Only to a URL that matches.
         wait_until: The event that counts as loaded. Default: load.
         """
-        return await self._call("wait_for_navigation", Result, url=url, wait_until=wait_until, **common)
+        return await self._call("wait_for_navigation", Result, locals())
 
     async def wait_for_url(
         self, url: str, *, wait_until: Literal["load", "domcontentloaded", "networkidle", "commit"] | None = None,
@@ -2402,7 +2205,7 @@ class AsyncPageActions(AsyncCalling):
         url: Glob (`*` is any text), /path, or /regex/flags.
         wait_until: The event that counts as loaded. Default: load.
         """
-        return await self._call("wait_for_url", Result, url=url, wait_until=wait_until, **common)
+        return await self._call("wait_for_url", Result, locals())
 
     async def wait_for_load(
         self, *, state: Literal["load", "domcontentloaded", "networkidle"] | None = None, **common: Unpack[OfPage],
@@ -2411,14 +2214,14 @@ class AsyncPageActions(AsyncCalling):
 
         state: networkidle: no requests for 500 ms. Default: load.
         """
-        return await self._call("wait_for_load", Result, state=state, **common)
+        return await self._call("wait_for_load", Result, locals())
 
     async def wait(self, duration: int, **common: Unpack[OfPage]) -> Result:
         """Wait for a duration. Prefer wait_for_selector, which goes on as soon as it can.
 
         duration: Milliseconds.
         """
-        return await self._call("wait", Result, duration=duration, **common)
+        return await self._call("wait", Result, locals())
 
     async def expect(
         self, selector: str | None = None, *, url: str | None = None, request: str | None = None,
@@ -2437,10 +2240,7 @@ class AsyncPageActions(AsyncCalling):
         status: The request's answer: 201, 2xx.
         frame: Selector of its iframe.
         """
-        return await self._call(
-            "expect", Result, selector=selector, url=url, request=request, to=to, value=value, status=status,
-            frame=frame, **common,
-        )
+        return await self._call("expect", Result, locals())
 
     async def content(
         self, selector: str | None = None, *, query: str | None = None, section: str | None = None,
@@ -2462,10 +2262,7 @@ class AsyncPageActions(AsyncCalling):
         budget: Most characters to return; the rest by cursor.
         cursor: From an earlier reply.
         """
-        return await self._call(
-            "content", Content, query=query, section=section, format=format, selector=selector, frame=frame,
-            unseen=unseen, include_shadow=include_shadow, budget=budget, cursor=cursor, **common,
-        )
+        return await self._call("content", Content, locals())
 
     async def snapshot(
         self, selector: str | None = None, *, frame: str | None = None, depth: int | None = None,
@@ -2485,10 +2282,7 @@ class AsyncPageActions(AsyncCalling):
         budget: Most characters to return; the rest by cursor.
         cursor: From an earlier reply.
         """
-        return await self._call(
-            "snapshot", Snapshot, selector=selector, frame=frame, depth=depth, interactive_only=interactive_only,
-            boxes=boxes, since=since, filename=filename, budget=budget, cursor=cursor, **common,
-        )
+        return await self._call("snapshot", Snapshot, locals())
 
     async def find(
         self, selector: str | None = None, *, text: str | None = None, role: str | None = None, name: str | None = None,
@@ -2504,9 +2298,7 @@ class AsyncPageActions(AsyncCalling):
         frame: Selector of the iframe that `selector` is looked up in.
         queries: Several at once: texts.
         """
-        return await self._call(
-            "find", Found, text=text, role=role, name=name, selector=selector, frame=frame, queries=queries, **common,
-        )
+        return await self._call("find", Found, locals())
 
     async def extract_text(
         self, selector: str, *, all: bool | None = None, trim: bool | None = None,
@@ -2521,10 +2313,7 @@ class AsyncPageActions(AsyncCalling):
         normalize_whitespace: Runs of space and line ends as one space. Default: True.
         frame: Selector of its iframe.
         """
-        return await self._call(
-            "extract_text", Text, selector=selector, all=all, trim=trim, normalize_whitespace=normalize_whitespace,
-            frame=frame, **common,
-        )
+        return await self._call("extract_text", Text, locals())
 
     async def extract_html(
         self, selector: str, *, inner: bool | None = None, all: bool | None = None, frame: str | None = None,
@@ -2537,7 +2326,7 @@ class AsyncPageActions(AsyncCalling):
         all: Of all elements that match, as a list; else of the first. Default: False.
         frame: Selector of its iframe.
         """
-        return await self._call("extract_html", Text, selector=selector, inner=inner, all=all, frame=frame, **common)
+        return await self._call("extract_html", Text, locals())
 
     async def extract_attribute(
         self, selector: str, attribute: str, *, all: bool | None = None, frame: str | None = None,
@@ -2550,9 +2339,7 @@ class AsyncPageActions(AsyncCalling):
         all: Of all elements that match, as a list; else of the first. Default: False.
         frame: Selector of its iframe.
         """
-        return await self._call(
-            "extract_attribute", Values, selector=selector, attribute=attribute, all=all, frame=frame, **common,
-        )
+        return await self._call("extract_attribute", Values, locals())
 
     async def extract_data(
         self, schema: Mapping[str, str | Mapping[str, Any]], *, selector: str | None = None, frame: str | None = None,
@@ -2566,7 +2353,7 @@ class AsyncPageActions(AsyncCalling):
         selector: Only within the first element that matches.
         frame: Selector of its iframe.
         """
-        return await self._call("extract_data", Data, schema=schema, selector=selector, frame=frame, **common)
+        return await self._call("extract_data", Data, locals())
 
     async def extract_table(
         self, selector: str | None = None, *, all: bool | None = None, headers: Sequence[str] | None = None,
@@ -2580,9 +2367,7 @@ class AsyncPageActions(AsyncCalling):
         headers: Names for the columns, instead of its own.
         frame: Selector of its iframe.
         """
-        return await self._call(
-            "extract_table", Table, selector=selector, all=all, headers=headers, frame=frame, **common,
-        )
+        return await self._call("extract_table", Table, locals())
 
     async def extract_links(
         self, selector: str | None = None, *, site: Literal["any", "same", "other"] | None = None,
@@ -2595,9 +2380,7 @@ class AsyncPageActions(AsyncCalling):
         unique: Each URL once. Default: False.
         frame: Selector of its iframe.
         """
-        return await self._call(
-            "extract_links", Links, selector=selector, site=site, unique=unique, frame=frame, **common,
-        )
+        return await self._call("extract_links", Links, locals())
 
     async def extract_images(
         self, selector: str | None = None, *, backgrounds: bool | None = None, frame: str | None = None,
@@ -2609,9 +2392,7 @@ class AsyncPageActions(AsyncCalling):
         backgrounds: Those of CSS backgrounds too. Default: False.
         frame: Selector of its iframe.
         """
-        return await self._call(
-            "extract_images", Result, selector=selector, backgrounds=backgrounds, frame=frame, **common,
-        )
+        return await self._call("extract_images", Result, locals())
 
     async def extract_metadata(self, *, frame: str | None = None, **common: Unpack[OfPage]) -> Result:
         """Get what a page says of itself: title, description, canonical URL, OpenGraph, JSON-LD. Its keywords,
@@ -2619,7 +2400,7 @@ class AsyncPageActions(AsyncCalling):
 
         frame: Selector of its iframe.
         """
-        return await self._call("extract_metadata", Result, frame=frame, **common)
+        return await self._call("extract_metadata", Result, locals())
 
     async def extract_computed_style(
         self, selector: str, *, properties: Sequence[str] | None = None, pseudo: str | None = None,
@@ -2633,10 +2414,7 @@ class AsyncPageActions(AsyncCalling):
         all: Of all elements that match, as a list; else of the first. Default: False.
         frame: Selector of its iframe.
         """
-        return await self._call(
-            "extract_computed_style", Result, selector=selector, properties=properties, pseudo=pseudo, all=all,
-            frame=frame, **common,
-        )
+        return await self._call("extract_computed_style", Result, locals())
 
     async def find_elements(
         self, selector: str, *, limit: int | None = None, attributes: bool | None = None, frame: str | None = None,
@@ -2650,9 +2428,7 @@ class AsyncPageActions(AsyncCalling):
         attributes: With their attributes. Default: False.
         frame: Selector of its iframe.
         """
-        return await self._call(
-            "find_elements", Elements, selector=selector, limit=limit, attributes=attributes, frame=frame, **common,
-        )
+        return await self._call("find_elements", Elements, locals())
 
     async def get_console_messages(
         self, text: str | None = None, *,
@@ -2668,13 +2444,11 @@ class AsyncPageActions(AsyncCalling):
         all: Earlier documents too. Default: False.
         limit: Most messages; the latest. Default: 50.
         """
-        return await self._call(
-            "get_console_messages", Result, types=types, text=text, since=since, all=all, limit=limit, **common,
-        )
+        return await self._call("get_console_messages", Result, locals())
 
     async def list_frames(self, **common: Unpack[OfPage]) -> Result:
         """List the iframes of a page: URL, name, and the selector that `frame` arguments take."""
-        return await self._call("list_frames", Result, **common)
+        return await self._call("list_frames", Result, locals())
 
     async def evaluate_script(
         self, expression: str, *, arg: Any | None = None, selector: str | None = None, frame: str | None = None,
@@ -2688,9 +2462,7 @@ class AsyncPageActions(AsyncCalling):
         selector: Element for the function.
         frame: Selector of the iframe to run in.
         """
-        return await self._call(
-            "evaluate_script", Value, expression=expression, arg=arg, selector=selector, frame=frame, **common,
-        )
+        return await self._call("evaluate_script", Value, locals())
 
     async def add_init_script(self, script: str, **common: Unpack[OfPage]) -> Done:
         """Run JavaScript in each later document of the page, before its own scripts. Also in its frames. With
@@ -2698,14 +2470,14 @@ class AsyncPageActions(AsyncCalling):
 
         script: JavaScript, such as `Math.random = () => 0.5`.
         """
-        return await self._call("add_init_script", Done, script=script, **common)
+        return await self._call("add_init_script", Done, locals())
 
     async def remove_init_scripts(self, *, script_ids: Sequence[str] | None = None, **common: Unpack[OfPage]) -> Done:
         """Remove init scripts of the page: some, or all. Their effects stay until the next document.
 
         script_ids: Only these of list_routes.
         """
-        return await self._call("remove_init_scripts", Done, script_ids=script_ids, **common)
+        return await self._call("remove_init_scripts", Done, locals())
 
     async def fetch(
         self, url: str, *, response_type: Literal["text", "json", "binary"] | None = None, method: str | None = None,
@@ -2739,12 +2511,7 @@ class AsyncPageActions(AsyncCalling):
         priority: Fetch priority.
         duplex: Duplex mode.
         """
-        return await self._call(
-            "fetch", Fetched, url=url, response_type=response_type, method=method, headers=headers, body=body,
-            mode=mode, credentials=credentials, cache=cache, redirect=redirect, referrer=referrer,
-            referrer_policy=referrer_policy, integrity=integrity, keepalive=keepalive, priority=priority, duplex=duplex,
-            **common,
-        )
+        return await self._call("fetch", Fetched, locals())
 
     async def screenshot(
         self, selector: str | None = None, *, frame: str | None = None, full_page: bool | None = None,
@@ -2772,11 +2539,7 @@ class AsyncPageActions(AsyncCalling):
         marks: With the refs of controls drawn on them. Default: False.
         cursor: From an earlier reply.
         """
-        return await self._call(
-            "screenshot", Picture, selector=selector, frame=frame, full_page=full_page, type=type, quality=quality,
-            omit_background=omit_background, clip=clip, animations=animations, caret=caret, scale=scale, mask=mask,
-            mask_color=mask_color, style=style, marks=marks, cursor=cursor, **common,
-        )
+        return await self._call("screenshot", Picture, locals())
 
     async def get_screenshot_as_base64(
         self, selector: str | None = None, *, frame: str | None = None, full_page: bool | None = None,
@@ -2804,11 +2567,7 @@ class AsyncPageActions(AsyncCalling):
         marks: With the refs of controls drawn on them. Default: False.
         cursor: From an earlier reply.
         """
-        return await self._call(
-            "get_screenshot_as_base64", Result, selector=selector, frame=frame, full_page=full_page, type=type,
-            quality=quality, omit_background=omit_background, clip=clip, animations=animations, caret=caret,
-            scale=scale, mask=mask, mask_color=mask_color, style=style, marks=marks, cursor=cursor, **common,
-        )
+        return await self._call("get_screenshot_as_base64", Result, locals())
 
     async def generate_pdf(
         self, *,
@@ -2838,13 +2597,7 @@ class AsyncPageActions(AsyncCalling):
         tagged: Accessible (tagged) PDF. Default: False.
         filename: Save it as this.
         """
-        return await self._call(
-            "generate_pdf", File, format=format, landscape=landscape, width=width, height=height, margin=margin,
-            scale=scale, page_ranges=page_ranges, print_background=print_background,
-            display_header_footer=display_header_footer, header_template=header_template,
-            footer_template=footer_template, prefer_css_page_size=prefer_css_page_size, outline=outline, tagged=tagged,
-            filename=filename, **common,
-        )
+        return await self._call("generate_pdf", File, locals())
 
     async def record_video(
         self, command: Literal["start", "stop"], *, max_seconds: int | None = None, fps: int | None = None,
@@ -2857,7 +2610,7 @@ class AsyncPageActions(AsyncCalling):
         max_seconds: It ends by itself after this. Default: 120.
         fps: Pictures a second at most. Default: 10.
         """
-        return await self._call("record_video", File, command=command, max_seconds=max_seconds, fps=fps, **common)
+        return await self._call("record_video", File, locals())
 
     async def compare_screenshots(
         self, baseline: str, *, current: str | None = None, selector: str | None = None, full_page: bool | None = None,
@@ -2872,10 +2625,7 @@ class AsyncPageActions(AsyncCalling):
         full_page: When capturing now: the whole page. Default: False.
         threshold: How much two colours may differ and still count as equal. Default: 0.1.
         """
-        return await self._call(
-            "compare_screenshots", File, baseline=baseline, current=current, selector=selector, full_page=full_page,
-            threshold=threshold, **common,
-        )
+        return await self._call("compare_screenshots", File, locals())
 
     async def highlight(
         self, selector: str | None = None, *, frame: str | None = None, label: str | None = None,
@@ -2891,10 +2641,7 @@ class AsyncPageActions(AsyncCalling):
         seconds: How long it stays; 0 is as long as the document. Default: 0.
         strict: Refuse when several elements match; false takes the first. Default: True.
         """
-        return await self._call(
-            "highlight", Done, selector=selector, frame=frame, label=label, colour=colour, seconds=seconds,
-            strict=strict, **common,
-        )
+        return await self._call("highlight", Done, locals())
 
     async def mock_response(
         self, pattern: str, *, method: Literal["GET", "POST", "PUT", "DELETE", "PATCH"] | None = None,
@@ -2911,10 +2658,7 @@ class AsyncPageActions(AsyncCalling):
         content_type: Content-Type. Default: application/json.
         delay: Milliseconds before the answer. Default: 0.
         """
-        return await self._call(
-            "mock_response", Done, pattern=pattern, method=method, status=status, headers=headers, body=body,
-            content_type=content_type, delay=delay, **common,
-        )
+        return await self._call("mock_response", Done, locals())
 
     async def block_requests(
         self, *, patterns: Sequence[str] | None = None,
@@ -2927,19 +2671,19 @@ class AsyncPageActions(AsyncCalling):
         patterns: Globs (* is any text, scheme optional) or /regex/flags.
         resource_types: Types.
         """
-        return await self._call("block_requests", Done, patterns=patterns, resource_types=resource_types, **common)
+        return await self._call("block_requests", Done, locals())
 
     async def list_routes(self, **common: Unpack[OfPage]) -> Result:
         """List the page's mocks and blocks, with how often each matched, the names of its extra headers, and its init
         scripts."""
-        return await self._call("list_routes", Result, **common)
+        return await self._call("list_routes", Result, locals())
 
     async def remove_routes(self, *, route_ids: Sequence[str] | None = None, **common: Unpack[OfPage]) -> Done:
         """Remove mocks and blocks of the page: some, or all.
 
         route_ids: Only these of list_routes.
         """
-        return await self._call("remove_routes", Done, route_ids=route_ids, **common)
+        return await self._call("remove_routes", Done, locals())
 
     async def set_extra_headers(
         self, headers: Mapping[str, str], *, affect_others: bool | None = None, **common: Unpack[OfPage],
@@ -2950,7 +2694,7 @@ class AsyncPageActions(AsyncCalling):
         headers: Names and values.
         affect_others: For a session: even if others hold pages there. Default: False.
         """
-        return await self._call("set_extra_headers", Done, headers=headers, affect_others=affect_others, **common)
+        return await self._call("set_extra_headers", Done, locals())
 
     async def get_network_log(
         self, pattern: str | None = None, *, include_headers: bool | None = None, include_bodies: bool | None = None,
@@ -2976,11 +2720,7 @@ class AsyncPageActions(AsyncCalling):
         budget: Most characters to return; the rest by cursor.
         cursor: From an earlier reply.
         """
-        return await self._call(
-            "get_network_log", Result, include_headers=include_headers, include_bodies=include_bodies,
-            include_secrets=include_secrets, pattern=pattern, method=method, resource_types=resource_types,
-            status=status, since=since, limit=limit, format=format, budget=budget, cursor=cursor, **common,
-        )
+        return await self._call("get_network_log", Result, locals())
 
     async def wait_for_request(
         self, pattern: str | None = None, *, include_headers: bool | None = None, include_bodies: bool | None = None,
@@ -2998,11 +2738,7 @@ class AsyncPageActions(AsyncCalling):
         method: Only this HTTP method.
         resource_types: Only these.
         """
-        return await self._call(
-            "wait_for_request", Exchange, include_headers=include_headers, include_bodies=include_bodies,
-            include_secrets=include_secrets, during=during, pattern=pattern, method=method,
-            resource_types=resource_types, **common,
-        )
+        return await self._call("wait_for_request", Exchange, locals())
 
     async def wait_for_response(
         self, pattern: str | None = None, *, include_headers: bool | None = None, include_bodies: bool | None = None,
@@ -3021,11 +2757,7 @@ class AsyncPageActions(AsyncCalling):
         resource_types: Only these.
         status: 404 or 5xx.
         """
-        return await self._call(
-            "wait_for_response", Exchange, include_headers=include_headers, include_bodies=include_bodies,
-            include_secrets=include_secrets, during=during, pattern=pattern, method=method,
-            resource_types=resource_types, status=status, **common,
-        )
+        return await self._call("wait_for_response", Exchange, locals())
 
     async def export_har(
         self, *, content: Literal["omit", "embed", "attach"] | None = None,
@@ -3040,10 +2772,7 @@ class AsyncPageActions(AsyncCalling):
         url_filter: Only URLs that match: glob or /regex/flags.
         include_secrets: Values of Cookie, Authorization and the like too. Default: False.
         """
-        return await self._call(
-            "export_har", File, content=content, mode=mode, url_filter=url_filter, include_secrets=include_secrets,
-            **common,
-        )
+        return await self._call("export_har", File, locals())
 
     async def emulate(
         self, *, affect_others: bool | None = None, viewport: Viewport | None = None, device: str | None = None,
@@ -3072,11 +2801,7 @@ class AsyncPageActions(AsyncCalling):
         offline: Without network.
         reset: End what was emulated before. Default: False.
         """
-        return await self._call(
-            "emulate", Done, affect_others=affect_others, viewport=viewport, device=device, color_scheme=color_scheme,
-            media=media, reduced_motion=reduced_motion, forced_colors=forced_colors, contrast=contrast, locale=locale,
-            timezone=timezone, geolocation=geolocation, offline=offline, reset=reset, **common,
-        )
+        return await self._call("emulate", Done, locals())
 
     async def close_page(
         self, *, run_before_unload: bool | None = None, reason: str | None = None, confirm: bool | None = None,
@@ -3088,9 +2813,7 @@ class AsyncPageActions(AsyncCalling):
         reason: Why; needed for a tab that a person opened.
         confirm: Close it though a sibling behind your client opened it. Default: False.
         """
-        return await self._call(
-            "close_page", Done, run_before_unload=run_before_unload, reason=reason, confirm=confirm, **common,
-        )
+        return await self._call("close_page", Done, locals())
 
     async def handle_dialog(self, accept: bool, *, prompt_text: str | None = None, **common: Unpack[OfPage]) -> Done:
         """Answer the alert, confirm, prompt or beforeunload dialog of a page. Returns the result of the call that
@@ -3099,7 +2822,7 @@ class AsyncPageActions(AsyncCalling):
         accept: OK, or leave the page.
         prompt_text: Answer to a prompt.
         """
-        return await self._call("handle_dialog", Done, accept=accept, prompt_text=prompt_text, **common)
+        return await self._call("handle_dialog", Done, locals())
 
     async def set_dialog_policy(
         self, policy: Literal["ask", "accept", "dismiss"], *, prompt_text: str | None = None, **common: Unpack[OfPage],
@@ -3110,7 +2833,7 @@ class AsyncPageActions(AsyncCalling):
         policy: `accept` is OK, and leaving the page.
         prompt_text: accept: what prompts are answered; their default value without.
         """
-        return await self._call("set_dialog_policy", Done, policy=policy, prompt_text=prompt_text, **common)
+        return await self._call("set_dialog_policy", Done, locals())
 
     async def claim_page(
         self, *, wait_seconds: int | None = None, reason: str | None = None, **common: Unpack[OfPage],
@@ -3121,11 +2844,11 @@ class AsyncPageActions(AsyncCalling):
         wait_seconds: How long to wait in line. Default: 0.
         reason: Why you take it now.
         """
-        return await self._call("claim_page", Done, wait_seconds=wait_seconds, reason=reason, **common)
+        return await self._call("claim_page", Done, locals())
 
     async def release_page(self, **common: Unpack[OfPage]) -> Done:
         """Give a page up: whoever waits for it is offered it, else the next to act on it gets it."""
-        return await self._call("release_page", Done, **common)
+        return await self._call("release_page", Done, locals())
 
     async def hold_page(self, reason: str, *, minutes: int | None = None, **common: Unpack[OfPage]) -> Done:
         """Keep a page of yours though you will be idle, as when you wait for a code. Others need a reason to take it
@@ -3134,7 +2857,7 @@ class AsyncPageActions(AsyncCalling):
         reason: What you wait for; others read it.
         minutes: For how long. Default: 15.
         """
-        return await self._call("hold_page", Done, reason=reason, minutes=minutes, **common)
+        return await self._call("hold_page", Done, locals())
 
     async def share_page(self, access: Literal["private", "read", "act"], **common: Unpack[OfPage]) -> Done:
         """Say what others may do with a page of yours: nothing, read (the default) or act. `private` hides URL and
@@ -3142,7 +2865,7 @@ class AsyncPageActions(AsyncCalling):
 
         access: What others may do with it.
         """
-        return await self._call("share_page", Done, access=access, **common)
+        return await self._call("share_page", Done, locals())
 
     async def hand_over_page(self, to: str, *, note: str | None = None, **common: Unpack[OfPage]) -> Done:
         """Make another client the owner of a page of yours. A private one stays private.
@@ -3150,7 +2873,7 @@ class AsyncPageActions(AsyncCalling):
         to: The client's name as list_pages shows it, or a page_id of one of its.
         note: What the new owner should know.
         """
-        return await self._call("hand_over_page", Done, to=to, note=note, **common)
+        return await self._call("hand_over_page", Done, locals())
 
     async def request_human(
         self, *, kind: Literal["login", "code", "decision", "tab", "other"] | None = None, message: str | None = None,
@@ -3169,10 +2892,7 @@ class AsyncPageActions(AsyncCalling):
         request_id: Wait on an earlier request instead of asking anew.
         withdraw: With request_id: nobody is needed any more. Default: False.
         """
-        return await self._call(
-            "request_human", Answered, kind=kind, message=message, origin=origin, choices=choices,
-            request_id=request_id, withdraw=withdraw, **common,
-        )
+        return await self._call("request_human", Answered, locals())
 
     async def take_over(self, *, stop: bool | None = None, **common: Unpack[OfPage]) -> Done:
         """For people alone: take a page in hand, above its agent's lease. Until you give it back, what agents want to
@@ -3180,11 +2900,11 @@ class AsyncPageActions(AsyncCalling):
 
         stop: Also cancel the act that runs there now. Default: False.
         """
-        return await self._call("take_over", Done, stop=stop, **common)
+        return await self._call("take_over", Done, locals())
 
     async def give_back(self, **common: Unpack[OfPage]) -> Done:
         """For people alone: give a page that you took over back to its agent."""
-        return await self._call("give_back", Done, **common)
+        return await self._call("give_back", Done, locals())
 
     async def get_storage(
         self, *, kind: Literal["local", "session"] | None = None, keys: Sequence[str] | None = None,
@@ -3195,7 +2915,7 @@ class AsyncPageActions(AsyncCalling):
         kind: local: shared by all pages of the origin. session: of this page, until it closes. Default: local.
         keys: Only these; null where there is none.
         """
-        return await self._call("get_storage", Stored, kind=kind, keys=keys, **common)
+        return await self._call("get_storage", Stored, locals())
 
     async def set_storage(
         self, items: Mapping[str, Any], *, affect_others: bool | None = None,
@@ -3207,7 +2927,7 @@ class AsyncPageActions(AsyncCalling):
         kind: local: shared by all pages of the origin. session: of this page, until it closes. Default: local.
         items: Key -> value; values that are no text are stored as JSON.
         """
-        return await self._call("set_storage", Done, affect_others=affect_others, kind=kind, items=items, **common)
+        return await self._call("set_storage", Done, locals())
 
     async def remove_storage(
         self, keys: Sequence[str], *, affect_others: bool | None = None,
@@ -3219,7 +2939,7 @@ class AsyncPageActions(AsyncCalling):
         kind: local: shared by all pages of the origin. session: of this page, until it closes. Default: local.
         keys: Keys to remove.
         """
-        return await self._call("remove_storage", Done, affect_others=affect_others, kind=kind, keys=keys, **common)
+        return await self._call("remove_storage", Done, locals())
 
     async def clear_storage(
         self, *, affect_others: bool | None = None, kind: Literal["local", "session"] | None = None,
@@ -3230,14 +2950,14 @@ class AsyncPageActions(AsyncCalling):
         affect_others: Do it even if it affects pages that others hold. Default: False.
         kind: local: shared by all pages of the origin. session: of this page, until it closes. Default: local.
         """
-        return await self._call("clear_storage", Done, affect_others=affect_others, kind=kind, **common)
+        return await self._call("clear_storage", Done, locals())
 
     async def get_page_state(self, *, max_age: int | None = None, **common: Unpack[OfPage]) -> State:
         """Get the state of a page: URL, title, how far it has loaded, its frames, and its description.
 
         max_age: Milliseconds that the answer may be old, at the page's same revision. Default: 0.
         """
-        return await self._call("get_page_state", State, max_age=max_age, **common)
+        return await self._call("get_page_state", State, locals())
 
     async def get_element(self, selector: str, *, max_age: int | None = None, **common: Unpack[OfPage]) -> Element:
         """Get what is known of an element: whether it is there, visible and enabled, its box, attributes, text and
@@ -3246,7 +2966,7 @@ class AsyncPageActions(AsyncCalling):
         selector: Ref (e12), CSS or role=...
         max_age: Milliseconds that the answer may be old, at the page's same revision. Default: 0.
         """
-        return await self._call("get_element", Element, selector=selector, max_age=max_age, **common)
+        return await self._call("get_element", Element, locals())
 
     async def get_screenshot(
         self, *, screenshot_id: str | None = None, max_age: int | None = None, **common: Unpack[OfPage],
@@ -3256,7 +2976,7 @@ class AsyncPageActions(AsyncCalling):
         screenshot_id: artifact_id, or `current`. Default: current.
         max_age: Milliseconds that the answer may be old, at the page's same revision. Default: 0.
         """
-        return await self._call("get_screenshot", Picture, screenshot_id=screenshot_id, max_age=max_age, **common)
+        return await self._call("get_screenshot", Picture, locals())
 
 
 class AsyncBrowserActions(AsyncCalling):
@@ -3265,7 +2985,7 @@ class AsyncBrowserActions(AsyncCalling):
     async def list_downloads(self) -> Downloads:
         """List what your pages downloaded, newest first: name, URL, size, state, and where the file is or why it did
         not come."""
-        return await self._call("list_downloads", Downloads)
+        return await self._call("list_downloads", Downloads, locals())
 
     async def add_session_init_script(
         self, script: str, *, session_id: str | None = None, affect_others: bool | None = None,
@@ -3277,9 +2997,7 @@ class AsyncBrowserActions(AsyncCalling):
         affect_others: Do it even if it affects pages that others hold. Default: False.
         script: JavaScript, such as `Math.random = () => 0.5`.
         """
-        return await self._call(
-            "add_session_init_script", Done, session_id=session_id, affect_others=affect_others, script=script,
-        )
+        return await self._call("add_session_init_script", Done, locals())
 
     async def remove_session_init_scripts(
         self, *, session_id: str | None = None, affect_others: bool | None = None,
@@ -3291,10 +3009,7 @@ class AsyncBrowserActions(AsyncCalling):
         affect_others: Do it even if it affects pages that others hold. Default: False.
         script_ids: Only these of list_routes.
         """
-        return await self._call(
-            "remove_session_init_scripts", Done, session_id=session_id, affect_others=affect_others,
-            script_ids=script_ids,
-        )
+        return await self._call("remove_session_init_scripts", Done, locals())
 
     async def start_tracing(
         self, *, session_id: str | None = None, affect_others: bool | None = None, screenshots: bool | None = None,
@@ -3310,17 +3025,14 @@ class AsyncBrowserActions(AsyncCalling):
         title: Its name in the viewer.
         max_seconds: It ends by itself after this. Default: 300.
         """
-        return await self._call(
-            "start_tracing", Done, session_id=session_id, affect_others=affect_others, screenshots=screenshots,
-            snapshots=snapshots, title=title, max_seconds=max_seconds,
-        )
+        return await self._call("start_tracing", Done, locals())
 
     async def stop_tracing(self, *, session_id: str | None = None) -> File:
         """End the trace that you began, and get it as a file for Playwright's trace viewer.
 
         session_id: The session; leave out for the shared login. Default: default.
         """
-        return await self._call("stop_tracing", File, session_id=session_id)
+        return await self._call("stop_tracing", File, locals())
 
     async def set_session_headers(
         self, headers: Mapping[str, str], *, session_id: str | None = None, affect_others: bool | None = None,
@@ -3332,9 +3044,7 @@ class AsyncBrowserActions(AsyncCalling):
         affect_others: Do it even if it affects pages that others hold. Default: False.
         headers: Names and values.
         """
-        return await self._call(
-            "set_session_headers", Done, session_id=session_id, affect_others=affect_others, headers=headers,
-        )
+        return await self._call("set_session_headers", Done, locals())
 
     async def list_pages(self, *, session_id: str | None = None, all: bool | None = None) -> Pages:
         """List the open pages: yours, people's, other agents'. A long list is shortened to counts; private pages of
@@ -3343,7 +3053,7 @@ class AsyncBrowserActions(AsyncCalling):
         session_id: Only pages of this session.
         all: List every page; don't shorten to a count. Default: False.
         """
-        return await self._call("list_pages", Pages, session_id=session_id, all=all)
+        return await self._call("list_pages", Pages, locals())
 
     async def open_page(
         self, *, page_id: str | None = None, session_id: str | None = None, timeout: int | None = None,
@@ -3367,10 +3077,7 @@ class AsyncBrowserActions(AsyncCalling):
         wait_until: The event that counts as loaded. Default: load.
         referer: Referer header value.
         """
-        return await self._call(
-            "open_page", Done, page_id=page_id, session_id=session_id, timeout=timeout, if_revision=if_revision,
-            expect_url=expect_url, reply=reply, as_=as_, auth=auth, url=url, wait_until=wait_until, referer=referer,
-        )
+        return await self._call("open_page", Done, locals())
 
     async def tell_person(self, message: str) -> Done:
         """Write your person a line, as an answer to theirs. It waits for nothing; request_human asks them something.
@@ -3378,7 +3085,7 @@ class AsyncBrowserActions(AsyncCalling):
 
         message: What to tell them.
         """
-        return await self._call("tell_person", Done, message=message)
+        return await self._call("tell_person", Done, locals())
 
     async def tell_agent(
         self, *, to: str | None = None, message: str | None = None, page_id: str | None = None,
@@ -3392,7 +3099,7 @@ class AsyncBrowserActions(AsyncCalling):
         page_id: The page that it is about.
         about: The element on it that is meant, with its ref.
         """
-        return await self._call("tell_agent", Done, to=to, message=message, page_id=page_id, about=about)
+        return await self._call("tell_agent", Done, locals())
 
     async def halt_agent(self, how: Literal["pause", "stop", "go_on"], *, to: str | None = None) -> Done:
         """For people alone: pause an agent, so that its calls wait for at most 10 minutes; stop it, so that what runs
@@ -3401,7 +3108,7 @@ class AsyncBrowserActions(AsyncCalling):
         to: Its name, or a page_id of one of its; without, all agents.
         how: What to do.
         """
-        return await self._call("halt_agent", Done, to=to, how=how)
+        return await self._call("halt_agent", Done, locals())
 
     async def create_session(
         self, *, session_id: str | None = None, user_id: str | None = None, name: str | None = None,
@@ -3434,19 +3141,14 @@ class AsyncBrowserActions(AsyncCalling):
         from_: Session whose cookies it begins with; default is the shared login.
         sites: With from: origins whose storage is copied too.
         """
-        return await self._call(
-            "create_session", Session, session_id=session_id, user_id=user_id, name=name, persistent=persistent,
-            guarded=guarded, ttl=ttl, browser_type=browser_type, viewport=viewport, user_agent=user_agent,
-            locale=locale, timezone=timezone, permissions=permissions, proxy=proxy, own_browser=own_browser,
-            headless=headless, from_=from_, sites=sites,
-        )
+        return await self._call("create_session", Session, locals())
 
     async def get_session(self, *, session_id: str | None = None) -> Session:
         """Get what a session is: owner, options, when it was made and last used, its pages, calls and errors.
 
         session_id: The session; leave out for the shared login. Default: default.
         """
-        return await self._call("get_session", Session, session_id=session_id)
+        return await self._call("get_session", Session, locals())
 
     async def list_sessions(self, *, user_id: str | None = None, persistent: bool | None = None) -> Result:
         """List the sessions: whose each is, whether you may use it, and how many pages it has.
@@ -3454,7 +3156,7 @@ class AsyncBrowserActions(AsyncCalling):
         user_id: Only those that were created for this user.
         persistent: Only persistent ones, or only the others.
         """
-        return await self._call("list_sessions", Result, user_id=user_id, persistent=persistent)
+        return await self._call("list_sessions", Result, locals())
 
     async def extend_session(self, session_id: str, *, ttl: int | None = None) -> Done:
         """Let a session of yours last longer: so many milliseconds from now.
@@ -3462,7 +3164,7 @@ class AsyncBrowserActions(AsyncCalling):
         session_id: The session.
         ttl: Milliseconds from now. Default: 86400000.
         """
-        return await self._call("extend_session", Done, session_id=session_id, ttl=ttl)
+        return await self._call("extend_session", Done, locals())
 
     async def share_session(self, session_id: str, *, access: Literal["private", "act"] | None = None) -> Done:
         """Say whether others may use a session of yours (act) or not (private).
@@ -3470,14 +3172,14 @@ class AsyncBrowserActions(AsyncCalling):
         session_id: The session.
         access: What others may do in it. Default: act.
         """
-        return await self._call("share_session", Done, session_id=session_id, access=access)
+        return await self._call("share_session", Done, locals())
 
     async def close_session(self, session_id: str) -> Done:
         """Close a session of yours with all of its pages. Its cookies and logins are gone.
 
         session_id: The session.
         """
-        return await self._call("close_session", Done, session_id=session_id)
+        return await self._call("close_session", Done, locals())
 
     async def grant_permissions(
         self,
@@ -3492,10 +3194,7 @@ class AsyncBrowserActions(AsyncCalling):
         permissions: Which; [] for none.
         origin: Such as https://example.com.
         """
-        return await self._call(
-            "grant_permissions", Done, session_id=session_id, affect_others=affect_others, permissions=permissions,
-            origin=origin,
-        )
+        return await self._call("grant_permissions", Done, locals())
 
     async def get_cookies(
         self, *, session_id: str | None = None, urls: Sequence[str] | None = None, domain: str | None = None,
@@ -3510,9 +3209,7 @@ class AsyncBrowserActions(AsyncCalling):
         name: Only with this name.
         path: Only with this path.
         """
-        return await self._call(
-            "get_cookies", Cookies, session_id=session_id, urls=urls, domain=domain, name=name, path=path,
-        )
+        return await self._call("get_cookies", Cookies, locals())
 
     async def set_cookies(
         self, cookies: Sequence[Cookie], *, session_id: str | None = None, affect_others: bool | None = None,
@@ -3524,9 +3221,7 @@ class AsyncBrowserActions(AsyncCalling):
         affect_others: Do it even if it affects pages that others hold. Default: False.
         cookies: Each for a url, or for a domain.
         """
-        return await self._call(
-            "set_cookies", Done, session_id=session_id, affect_others=affect_others, cookies=cookies,
-        )
+        return await self._call("set_cookies", Done, locals())
 
     async def clear_cookies(
         self, *, session_id: str | None = None, affect_others: bool | None = None, domain: str | None = None,
@@ -3541,10 +3236,7 @@ class AsyncBrowserActions(AsyncCalling):
         name: Only with this name.
         path: Only with this path.
         """
-        return await self._call(
-            "clear_cookies", Done, session_id=session_id, affect_others=affect_others, domain=domain, name=name,
-            path=path,
-        )
+        return await self._call("clear_cookies", Done, locals())
 
     async def save_session_state(self, *, session_id: str | None = None, name: str | None = None) -> Done:
         """Save the logins of a session (cookies, local storage, IndexedDB) under a name, encrypted, to restore later.
@@ -3552,7 +3244,7 @@ class AsyncBrowserActions(AsyncCalling):
         session_id: The session; leave out for the shared login. Default: default.
         name: Name to save it under. Default: saved.
         """
-        return await self._call("save_session_state", Done, session_id=session_id, name=name)
+        return await self._call("save_session_state", Done, locals())
 
     async def restore_session_state(
         self, *, session_id: str | None = None, affect_others: bool | None = None, name: str | None = None,
@@ -3563,9 +3255,7 @@ class AsyncBrowserActions(AsyncCalling):
         affect_others: Do it even if it affects pages that others hold. Default: False.
         name: Its name. Default: saved.
         """
-        return await self._call(
-            "restore_session_state", Done, session_id=session_id, affect_others=affect_others, name=name,
-        )
+        return await self._call("restore_session_state", Done, locals())
 
     async def export_session(self, *, session_id: str | None = None) -> File:
         """Write the logins of a session to a file that import_login takes. In Playwright's format. Whoever has the file
@@ -3574,7 +3264,7 @@ class AsyncBrowserActions(AsyncCalling):
 
         session_id: The session; leave out for the shared login. Default: default.
         """
-        return await self._call("export_session", File, session_id=session_id)
+        return await self._call("export_session", File, locals())
 
     async def login(
         self, *, session_id: str | None = None, affect_others: bool | None = None, url: str | None = None,
@@ -3588,7 +3278,7 @@ class AsyncBrowserActions(AsyncCalling):
         affect_others: Do it even if it affects pages that others hold. Default: False.
         url: Where the window opens, such as the login page.
         """
-        return await self._call("login", Done, session_id=session_id, affect_others=affect_others, url=url)
+        return await self._call("login", Done, locals())
 
     async def import_login(
         self, content: str, *, session_id: str | None = None, affect_others: bool | None = None,
@@ -3602,9 +3292,7 @@ class AsyncBrowserActions(AsyncCalling):
         content: What the file has in it.
         site: Only this host and its subdomains, such as example.com.
         """
-        return await self._call(
-            "import_login", Done, session_id=session_id, affect_others=affect_others, content=content, site=site,
-        )
+        return await self._call("import_login", Done, locals())
 
     async def claim_work(
         self, key: str, *, reason: str | None = None, wait_seconds: int | None = None, minutes: int | None = None,
@@ -3618,21 +3306,21 @@ class AsyncBrowserActions(AsyncCalling):
         wait_seconds: How long to wait in line. Default: 0.
         minutes: Keep it this long even if you are idle.
         """
-        return await self._call("claim_work", Claim, key=key, reason=reason, wait_seconds=wait_seconds, minutes=minutes)
+        return await self._call("claim_work", Claim, locals())
 
     async def release_work(self, key: str) -> Done:
         """Give up a piece of work that you claimed: whoever waits for it is offered it.
 
         key: Any name that the agents agree on, such as ticket/812.
         """
-        return await self._call("release_work", Done, key=key)
+        return await self._call("release_work", Done, locals())
 
     async def list_work(self, *, mine: bool | None = None) -> WorkList:
         """List the work that is claimed: by whom, why, until when, and who waits for it.
 
         mine: Only what you hold or wait for. Default: False.
         """
-        return await self._call("list_work", WorkList, mine=mine)
+        return await self._call("list_work", WorkList, locals())
 
     async def get_call(self, call_id: str, *, wait: int | None = None) -> Result:
         """Get the outcome of an earlier call by its call_id; waits for a call that still runs.
@@ -3640,14 +3328,14 @@ class AsyncBrowserActions(AsyncCalling):
         call_id: The call_id that a reply named.
         wait: Milliseconds to wait for it to end. Default: 30000.
         """
-        return await self._call("get_call", Result, call_id=call_id, wait=wait)
+        return await self._call("get_call", Result, locals())
 
     async def cancel_call(self, call_id: str) -> Done:
         """Stop one of your calls. One that still waited did not happen; one that ran may have happened in part.
 
         call_id: The call_id that a reply named.
         """
-        return await self._call("cancel_call", Done, call_id=call_id)
+        return await self._call("cancel_call", Done, locals())
 
     async def undo(
         self, *, call_id: str | None = None, list: bool | None = None, affect_others: bool | None = None,
@@ -3659,7 +3347,7 @@ class AsyncBrowserActions(AsyncCalling):
         list: Only list what can be undone, and until when. Default: False.
         affect_others: Do it even if it affects pages that others hold. Default: False.
         """
-        return await self._call("undo", Done, call_id=call_id, list=list, affect_others=affect_others)
+        return await self._call("undo", Done, locals())
 
     async def get_activity(
         self, *, page_id: str | None = None, client: str | None = None, session_id: str | None = None,
@@ -3680,10 +3368,7 @@ class AsyncBrowserActions(AsyncCalling):
         format: A line each, or objects for programs. Default: text.
         cursor: From an earlier reply.
         """
-        return await self._call(
-            "get_activity", Result, page_id=page_id, client=client, session_id=session_id, action_name=action_name,
-            since=since, until=until, limit=limit, budget=budget, format=format, cursor=cursor,
-        )
+        return await self._call("get_activity", Result, locals())
 
     async def save_flow(
         self, name: str, *, description: str | None = None, since: str | None = None, until: str | None = None,
@@ -3704,10 +3389,7 @@ class AsyncBrowserActions(AsyncCalling):
         values: Defaults of parameters, by name; see the reply of a first save.
         replace: Overwrite your flow of this name. Default: False.
         """
-        return await self._call(
-            "save_flow", Done, name=name, description=description, since=since, until=until, calls=calls,
-            page_id=page_id, values=values, replace=replace,
-        )
+        return await self._call("save_flow", Done, locals())
 
     async def run_flow(
         self, name: str, *, values: Mapping[str, str | bool | int | float | Sequence[str] | SecretRef] | None = None,
@@ -3722,7 +3404,7 @@ class AsyncBrowserActions(AsyncCalling):
         heal: If an element is not found, take the only one of its role and name. Default: False.
         dry_run: Only check that it could begin, and list its steps. Default: False.
         """
-        return await self._call("run_flow", Done, name=name, values=values, page_id=page_id, heal=heal, dry_run=dry_run)
+        return await self._call("run_flow", Done, locals())
 
     async def mend_flow(self, name: str, *, step: int | None = None, selector: str | None = None) -> Done:
         """Go on with your flow that stopped at a step, with another element for that step. The element is kept in the
@@ -3732,11 +3414,11 @@ class AsyncBrowserActions(AsyncCalling):
         step: Where to go on; by default where it stopped.
         selector: The step's element now: ref, CSS or role=...
         """
-        return await self._call("mend_flow", Done, name=name, step=step, selector=selector)
+        return await self._call("mend_flow", Done, locals())
 
     async def list_flows(self, *, name: str | None = None) -> Result:
         """List the saved flows and the values that they need; with a name, that flow's file.
 
         name: Show this one's file.
         """
-        return await self._call("list_flows", Result, name=name)
+        return await self._call("list_flows", Result, locals())

@@ -5,7 +5,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from browse_together.actions import AsyncBrowserActions, AsyncPageActions
-from browse_together.calling import R
+from browse_together.calling import Given, R, arguments_of
 from browse_together.handles import Client, Handle
 from browse_together.results import Answer, PageInfo, Result
 
@@ -39,8 +39,8 @@ class AsyncBrowser(Client, AsyncBrowserActions):
         """Free what this client holds, and leave. Its pages stay open. A later call comes back."""
         await self._connection.close()
 
-    async def _call(self, action: str, kind: type[R], /, **given: object) -> R:
-        return kind.of(await self.answer(action, given))
+    async def _call(self, action: str, kind: type[R], given: Given) -> R:
+        return kind.of(await self.answer(action, arguments_of(given)))
 
     async def answer(self, action: str, given: Mapping[str, object]) -> Answer:
         """Return the reply to a call, from which its result is made. Raises BrowseError."""
@@ -56,5 +56,5 @@ class AsyncPage(Handle, AsyncPageActions):
         super().__init__(page_id, session_id, info)
         self._browser = browser
 
-    async def _call(self, action: str, kind: type[R], /, **given: object) -> R:
-        return kind.of(self._note(await self._browser.answer(action, {**given, **self._address()})))
+    async def _call(self, action: str, kind: type[R], given: Given) -> R:
+        return kind.of(self._note(await self._browser.answer(action, {**arguments_of(given), **self._address()})))

@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from browse_together.actions import BrowserActions, PageActions
-from browse_together.calling import R
+from browse_together.calling import Given, R, arguments_of
 from browse_together.handles import Client, Handle
 from browse_together.refusals import BrowseError, Busy, Finished
 from browse_together.results import Answer, PageInfo, Result
@@ -62,8 +62,8 @@ class Browser(Client, BrowserActions):
             finally:
                 loop.call_soon_threadsafe(loop.stop)
 
-    def _call(self, action: str, kind: type[R], /, **given: object) -> R:
-        return kind.of(self.answer(action, given))
+    def _call(self, action: str, kind: type[R], given: Given) -> R:
+        return kind.of(self.answer(action, arguments_of(given)))
 
     def answer(self, action: str, given: Mapping[str, object]) -> Answer:
         """Return the reply to a call, from which its result is made. Raises BrowseError."""
@@ -91,8 +91,8 @@ class Page(Handle, PageActions):
         super().__init__(page_id, session_id, info)
         self._browser = browser
 
-    def _call(self, action: str, kind: type[R], /, **given: object) -> R:
-        return kind.of(self._note(self._browser.answer(action, {**given, **self._address()})))
+    def _call(self, action: str, kind: type[R], given: Given) -> R:
+        return kind.of(self._note(self._browser.answer(action, {**arguments_of(given), **self._address()})))
 
     def _repr_png_(self) -> bytes | None:
         try:

@@ -25,7 +25,7 @@ with packages.found():
     from client.config_file import WrongFile, explain
     from client.connecting import ConnectingSettings, begin_service
     from client.credentials import Credentials
-    from client.events import EventStream
+    from client.events import EventStream, Listener
     from client.http import ServiceClient
     from client.reply import Failure, Reply
     from shared.errors import BrowseError as ServiceError
@@ -126,15 +126,6 @@ class Connection:
             await self._presence
         await service.close(_CLOSE_WITHIN_S)
 
-    async def on_open(self) -> None:
-        """Do nothing: a program asks for what it wants to know."""
-
-    async def on_event(self, event: object) -> None:
-        """Do nothing, as above."""
-
-    def on_unavailable(self, error: Exception) -> None:
-        """Do nothing: the next call reports it."""
-
     async def _opened(self) -> ServiceClient:
         """Return the service, started if need be, with this client present."""
         if self._service is None or self._stream is None:
@@ -144,7 +135,7 @@ class Connection:
                 self.client_id, settings.data_dir, self.label, token, settings.token_file, "This program"
             )
             self._service = ServiceClient(settings.url, credentials, begin_service(settings), fingerprint())
-            self._stream = EventStream(self._service, self)
+            self._stream = EventStream(self._service, Listener())
             self._presence = asyncio.create_task(self._stream.hold())
         service = self._service
         await service.started()

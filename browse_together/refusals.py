@@ -23,7 +23,7 @@ class Finished(Awaitable[None]):
 
 
 class BrowseError(Exception):
-    """The base of all errors of the browser service, and of what keeps a call from it."""
+    """The base of all errors of the service, and of failures to reach it."""
 
     code: ClassVar[str] = "INTERNAL_ERROR"
 

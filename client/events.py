@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from typing import Final, Protocol
+from typing import Final
 
 import httpx
 from httpx_sse import ServerSentEvent
@@ -16,15 +16,17 @@ _LAST_RETRY_S: Final = 3.0
 _OPEN_WITHIN_S: Final = 2.0
 
 
-class Listener(Protocol):
-    """The receiver of a stream's events."""
+class Listener:
+    """The receiver of a stream's events. This one ignores them."""
 
     async def on_open(self) -> None:
         """Called whenever the stream opens. Earlier events may have been missed."""
 
-    async def on_event(self, event: ServerSentEvent) -> None: ...
+    async def on_event(self, event: ServerSentEvent) -> None:
+        """Called with each event."""
 
-    def on_unavailable(self, error: ServiceUnavailable) -> None: ...
+    def on_unavailable(self, error: ServiceUnavailable) -> None:
+        """Called if the service cannot be reached; so does a call then fail."""
 
 
 class EventStream:

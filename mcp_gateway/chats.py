@@ -18,7 +18,7 @@ from pydantic import ValidationError
 
 from client import caller
 from client.credentials import Credentials
-from client.events import EventStream
+from client.events import EventStream, Listener
 from client.http import ServiceClient
 from client.reply import Failure, Reply
 from mcp_gateway import tools
@@ -68,7 +68,7 @@ class Asker(NamedTuple):
         return cls(ctx.session.report_progress, call_id, attempt, trace_of(meta))
 
 
-class Chat:
+class Chat(Listener):
     """One client of the service, present while it keeps a stream of events open."""
 
     def __init__(

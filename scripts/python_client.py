@@ -150,29 +150,21 @@ def _method(action: type[Action], *, is_async: bool) -> str:
     given += [_parameter(name, arguments[name], is_required=False) for name in named]
     given += ["**common: Unpack[OfPage]"] if _is_of_page(action) else []
     result, name = _result(action), action.name()
-    passed = [f"{python_name(each)}={python_name(each)}" for each in arguments]
-    passed += ["**common"] if _is_of_page(action) else []
-    head, tail = f"    {'async ' * is_async}def {name}(", f") -> {result}:"
-    call, end = f"        return {'await ' * is_async}self._call(", ")"
-    return "\n".join(
-        [
-            _filled(head, ["self", *given], tail, 8),
-            _docstring(action, arguments),
-            _filled(call, [f'"{name}"', result, *passed], end, 12),
-        ]
-    )
+    signature = _filled(f"    {'async ' * is_async}def {name}(", ["self", *given], f") -> {result}:")
+    body = f'        return {"await " * is_async}self._call("{name}", {result}, locals())'
+    return "\n".join([signature, _docstring(action, arguments), body])
 
 
-def _filled(head: str, items: list[str], tail: str, depth: int) -> str:
+def _filled(head: str, items: list[str], tail: str) -> str:
     line = f"{head}{', '.join(items)}{tail}"
     if len(line) <= _WIDTH:
         return line
-    lines, room = [""], _WIDTH - depth
+    lines, room = [""], _WIDTH - 8
     for item in items:
         if lines[-1] and len(lines[-1]) + len(item) + 2 > room:
             lines.append("")
         lines[-1] += f"{' ' if lines[-1] else ''}{item},"
-    return "\n".join([head, *(" " * depth + each for each in lines), " " * (depth - 4) + tail])
+    return "\n".join([head, *(f"        {each}" for each in lines), f"    {tail}"])
 
 
 def _parameter(name: str, node: Schema, *, is_required: bool) -> str:

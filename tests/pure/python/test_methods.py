@@ -14,7 +14,7 @@ import pytest
 
 from browse_together import errors
 from browse_together.actions import AsyncBrowserActions, AsyncPageActions, BrowserActions, PageActions
-from browse_together.calling import R
+from browse_together.calling import Given, R, arguments_of
 from browse_together.naming import wire_name
 from browse_together.refusals import BrowseError, Busy
 from browse_together.results import RESULTS, Answer, Done, Download, File, Table
@@ -35,8 +35,8 @@ class Recording(PageActions, BrowserActions):
     def __init__(self) -> None:
         self.calls: list[tuple[str, dict[str, object]]] = []
 
-    def _call(self, action: str, kind: type[R], /, **given: object) -> R:
-        self.calls.append((action, given))
+    def _call(self, action: str, kind: type[R], given: Given) -> R:
+        self.calls.append((action, arguments_of(given)))
         return kind.of(ANSWER)
 
 
@@ -44,8 +44,8 @@ class Awaiting(AsyncPageActions, AsyncBrowserActions):
     def __init__(self) -> None:
         self.calls: list[tuple[str, dict[str, object]]] = []
 
-    async def _call(self, action: str, kind: type[R], /, **given: object) -> R:
-        self.calls.append((action, given))
+    async def _call(self, action: str, kind: type[R], given: Given) -> R:
+        self.calls.append((action, arguments_of(given)))
         return kind.of(ANSWER)
 
 
