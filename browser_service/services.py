@@ -261,13 +261,13 @@ class Services:
         self.events.on_retired = self.abandoned.notify_retired
         self.events.on_page = self.wall.note
         self.events.on_request_over = self.asked.note
-        self.clients.on_presence = self.wall.note_presence
+        self.clients.on_presence = self.wall.note_change
         self.storage.on_replaced += [self.events.rewrite, self.lifecycle.write_down, self.revoked.write_down]
         self.storage.on_replaced += [self.colours.write_down, self.halted.write_down, self.threads.write_down]
         self.activity.colour_of = self.colours.known
         self.activity.on_act = self._note_act
-        self.threads.on_change = self.wall.note_presence
-        self.halted.halts.on_change = self.wall.note_presence
+        self.threads.on_change = self.wall.note_change
+        self.halted.halts.on_change = self.wall.note_change
 
     def _note_act(self, identity: Identity, row: Row) -> None:
         if not (identity.operator or identity.request_id):

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from operator import attrgetter
@@ -10,7 +10,7 @@ from typing import Final, cast
 
 from browser_service.flows import saving
 from browser_service.flows.files import FlowFiles, written
-from browser_service.flows.running import Check, Perform, Run, Runner, StoppedRuns, check, replaced
+from browser_service.flows.running import Ports, Run, StoppedRuns, check, go, replaced
 from browser_service.observability.activity import Activity
 from browser_service.observability.search import row_filter
 from browser_service.security.auth import Identity
@@ -25,16 +25,6 @@ from shared.timestamps import iso
 
 _MOST_RECORDS: Final = 1_000
 _MOST_PAGES: Final = 20
-
-
-@dataclass(frozen=True)
-class Ports:
-    """What a run needs of the service: to make calls, to check them before, and to note that its effects begin."""
-
-    perform: Perform
-    check: Check
-    check_going: Callable[[], None]
-    before_effect: Callable[[], Awaitable[None]]
 
 
 @dataclass(eq=False)
@@ -75,7 +65,7 @@ class FlowDesk:
             "steps": [each.model_dump() for each in made.steps],
         }
         flow = parse(data, f"flow {asked.flow}")
-        path = await self.files.write(flow, client_id=caller.client_id, operator=caller.operator)
+        path = await asyncio.to_thread(self.files.write, flow, caller)
         return _saved(flow, str(path), made.left_out)
 
     async def _records(self, caller: Identity, asked: SaveFlow) -> list[ActivityRecord]:
@@ -109,18 +99,21 @@ class FlowDesk:
             )
         return kept
 
+    async def _read(self, name: str) -> Flow:
+        return await asyncio.to_thread(self.files.load, name)
+
     async def listed(self, asked: ListFlows) -> Json:
         """Describe the flows, or give one's file."""
         if asked.flow is not None:
-            return {"flows": written(await self.files.read(asked.flow))}
-        all_flows = await self.files.all()
+            return {"flows": written(await self._read(asked.flow))}
+        all_flows = await asyncio.to_thread(self.files.described)
         if not all_flows:
             return {"flows": f"No flow is saved yet: {next_call('save_flow', name='...')}.", "list": []}
         return {"flows": "\n".join(map(_line, all_flows)), "list": [*all_flows]}
 
     async def run(self, caller: Identity, asked: RunFlow, ports: Ports) -> Json:
         """Run a flow from its beginning. Whatever can be refused is, before the first act."""
-        flow = await self.files.read(asked.flow)
+        flow = await self._read(asked.flow)
         run = Run(flow, flow.values_for(cast("Json", asked.wire_body().get("values", {}))), heal=asked.heal)
         check(flow, run.values, ports.check)
         if asked.page_id:
@@ -155,7 +148,7 @@ class FlowDesk:
     async def _go(self, caller: Identity, run: Run, ports: Ports, given: Mapping[str, str]) -> Json:
         began = time.monotonic()
         try:
-            await Runner(ports.perform, ports.check_going, ports.before_effect).go(run, given)
+            await go(run, given, ports)
         except (FlowStopped, Cancelled):
             self.stopped.put(caller.client_id, run)
             raise
@@ -175,7 +168,7 @@ class FlowDesk:
         if not again:
             return f"step {number} of the file stays as it was: nothing that lasts is known of {given}"
         try:
-            flow = await self.files.read(run.flow.name)
+            flow = await self._read(run.flow.name)
         except (StateNotFound, ValidationFailed) as error:
             return f"the file is not mended: {error.message}"
         if flow.steps[number - 1 : number] != [run.flow.steps[number - 1]]:
@@ -183,7 +176,7 @@ class FlowDesk:
         step = flow.steps[number - 1]
         step.arguments.update(cast("Json", replaced(step.arguments, {place: [*dict.fromkeys(again)]})))
         try:
-            await self.files.write(flow, client_id=caller.client_id, operator=caller.operator)
+            await asyncio.to_thread(self.files.write, flow, caller)
         except Forbidden:
             return f"the file stays as it was, because it is {flow.saved_by or 'another client'}'s"
         run.flow.steps[number - 1] = step

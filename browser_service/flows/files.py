@@ -1,6 +1,5 @@
 """Reads and writes flows: one TOML file each, which people may edit and keep under version control."""
 
-import asyncio
 import tomllib
 from dataclasses import dataclass
 from functools import lru_cache
@@ -9,6 +8,7 @@ from typing import cast
 
 import tomlkit
 
+from browser_service.security.auth import Identity
 from shared import flows
 from shared.actions.traits import Scope
 from shared.catalogue import ACTIONS
@@ -29,20 +29,8 @@ class FlowFiles:
 
     folder: Path
 
-    async def read(self, name: str) -> Flow:
-        """Return a flow. Raises StateNotFound, and ValidationFailed for a file that is no flow."""
-        return await asyncio.to_thread(self.load, name)
-
-    async def all(self) -> list[Json]:
-        """Describe each flow; of a file that is none, say why."""
-        return await asyncio.to_thread(self.described)
-
-    async def write(self, flow: Flow, *, client_id: str, operator: bool) -> Path:
-        """Write a flow. Raises Forbidden if it is there already, and is another client's."""
-        return await asyncio.to_thread(self._write, flow, client_id, operator)
-
     def load(self, name: str) -> Flow:
-        """Return a flow, as `read` does, without an event loop."""
+        """Return a flow. Raises StateNotFound, and ValidationFailed for a file that is no flow."""
         path = self.existing(name)
         flows.check_size(path.stat().st_size, path.name)
         try:
@@ -76,7 +64,7 @@ class FlowFiles:
         return flow
 
     def described(self) -> list[Json]:
-        """Describe the flows as `all` does, without an event loop."""
+        """Describe each flow; of a file that is none, say why."""
         return [self._described(name) for name in self._names()]
 
     def path(self, name: str) -> Path:
@@ -92,10 +80,11 @@ class FlowFiles:
             return {"name": name, "problem": f"There is no flow {name!r} any more."}
         return {**_description(self, name, now.st_mtime_ns, now.st_size)}
 
-    def _write(self, flow: Flow, client_id: str, operator: bool) -> Path:  # noqa: FBT001 - as `write` has it
+    def write(self, flow: Flow, caller: Identity) -> Path:
+        """Write a flow. Raises Forbidden if it is there already, and is another client's."""
         path = self.path(flow.name)
         if path.exists():
-            self._check_owner(self.load(flow.name), client_id, operator=operator)
+            self._check_owner(self.load(flow.name), caller)
         elif len(self._names()) >= _MOST_FLOWS:
             raise ResourceExhausted(f"There are {_MOST_FLOWS} flows, as many as can be.")
         text = written(flow)
@@ -110,8 +99,8 @@ class FlowFiles:
         draft(path, text.encode()).replace(path)
 
     @staticmethod
-    def _check_owner(flow: Flow, client_id: str, *, operator: bool) -> None:
-        if flow.owner != client_id and not operator:
+    def _check_owner(flow: Flow, caller: Identity) -> None:
+        if flow.owner != caller.client_id and not caller.operator:
             raise Forbidden(
                 f"The flow {flow.name!r} was saved by {flow.saved_by or 'another client'}, and stays as it is.",
                 hint="Save under another name. The account's person may change it: browse-together flow edit.",

@@ -1,6 +1,6 @@
 """Runs a flow: each step is a call of the same client, under all rules, and its effect is compared with what it was.
 
-It is longer than 300 lines because one step has one way, from its selectors to its difference and what is nearest.
+It is longer than 300 lines because a step is one story, from its selectors to its effect and the nearest elements.
 """
 
 import json
@@ -76,9 +76,21 @@ Check = Callable[[Action], None]
 """Raises if the client may not make a call."""
 
 
+@dataclass(frozen=True)
+class Ports:
+    """What a run needs of the service."""
+
+    perform: Perform
+    check: Check
+    check_going: Callable[[], None]
+    """Raises if the run is to stop."""
+    before_effect: Callable[[], Awaitable[None]]
+    """Awaited before the first step that sends something to the site."""
+
+
 @dataclass(eq=False)
 class Run:
-    """A run of a flow: where it is, and what it has."""
+    """A run of a flow: its position, values and results."""
 
     flow: Flow
     values: Json
@@ -171,41 +183,31 @@ def tried(selectors: list[str]) -> list[str]:
     return [each for each in named if each is named[0] or not _ROLE.fullmatch(each)] or selectors
 
 
-class Runner:
-    """What takes runs from step to step for one client."""
-
-    def __init__(
-        self, perform: Perform, check_going: Callable[[], None], before_effect: Callable[[], Awaitable[None]]
-    ) -> None:
-        """`check_going` raises if the call is to stop. `before_effect` is awaited before the first step that sends
-        something to the site."""
-        self._perform, self._check_going, self._before_effect = perform, check_going, before_effect
-
-    async def go(self, run: Run, given: Mapping[str, str]) -> None:
-        """Take a run to its end, from the step where it is. `given` has elements of that step, by their place. Raises
-        FlowStopped."""
-        if run.page_id and not run.at:
-            with suppress(BrowseError):  # the first step says what is wrong with the page
-                log = await self._perform({**_LOG, "pageId": run.page_id, "limit": 1}, f"flow {run.flow.name}")
-                run.expected.clear()
-                run.since = max((int(str(each["number"])) for each in _requests(log)), default=0)
-        first_effect = _first_effect(run.flow.steps)
-        for number, step in enumerate(run.flow.steps[run.at :], run.at + 1):
-            try:
-                self._check_going()
-            except Cancelled as error:
-                error.message = f"Flow {run.flow.name} was cancelled before step {number}. {_left(run)}"
-                raise
-            if number >= first_effect and not run.sends:
-                await self._before_effect()
-                run.sends = True
-            await _StepRun(self._perform, run, number, step).do(given)
-            run.passed.add(number)
-            run.at, given = number, {}
-        others = [page_id for name, page_id in run.pages.items() if name != MAIN]
-        for page_id in dict.fromkeys([*run.windows, *others]):
-            with suppress(BrowseError):  # most windows close by themselves
-                await self._perform({"action": "close_page", "pageId": page_id}, f"flow {run.flow.name}, its end")
+async def go(run: Run, given: Mapping[str, str], ports: Ports) -> None:
+    """Take a run to its end, from the step where it is. `given` has elements of that step, by their place. Raises
+    FlowStopped."""
+    if run.page_id and not run.at:
+        with suppress(BrowseError):  # the first step says what is wrong with the page
+            log = await ports.perform({**_LOG, "pageId": run.page_id, "limit": 1}, f"flow {run.flow.name}")
+            run.expected.clear()
+            run.since = max((int(str(each["number"])) for each in _requests(log)), default=0)
+    first_effect = _first_effect(run.flow.steps)
+    for number, step in enumerate(run.flow.steps[run.at :], run.at + 1):
+        try:
+            ports.check_going()
+        except Cancelled as error:
+            error.message = f"Flow {run.flow.name} was cancelled before step {number}. {_left(run)}"
+            raise
+        if number >= first_effect and not run.sends:
+            await ports.before_effect()
+            run.sends = True
+        await _StepRun(ports.perform, run, number, step).do(given)
+        run.passed.add(number)
+        run.at, given = number, {}
+    others = [page_id for name, page_id in run.pages.items() if name != MAIN]
+    for page_id in dict.fromkeys([*run.windows, *others]):
+        with suppress(BrowseError):  # most windows close by themselves
+            await ports.perform({"action": "close_page", "pageId": page_id}, f"flow {run.flow.name}, its end")
 
 
 def _first_effect(steps: list[Step]) -> int:

@@ -41,28 +41,19 @@ _CREATED: Final = 201
 _FAILED: Final = 400
 
 
-@dataclass
-class Draft:
-    """The steps made of a stretch of the record, their parameters, and what could not be kept."""
-
-    parameters: dict[str, Parameter] = field(default_factory=dict)
-    steps: list[Step] = field(default_factory=list)
-    left_out: list[str] = field(default_factory=list)
-
-
-def draft(records: Iterable[ActivityRecord]) -> Draft:
+def draft(records: Iterable[ActivityRecord]) -> "Draft":
     """Make the steps of records, oldest first. Raises ValidationFailed if nothing of them can be repeated."""
-    made = _Drafting()
+    made = Draft()
     for call in repeated(records):
         made.add(call)
-        if len(made.draft.steps) > flows.MOST_STEPS:
+        if len(made.steps) > flows.MOST_STEPS:
             raise _too_long(f"{flows.MOST_STEPS} steps")
-    if not made.draft.steps:
+    if not made.steps:
         raise ValidationFailed(
             "Nothing that was done in that stretch can be repeated by a flow.",
             hint=f"See what is recorded: {next_call('get_activity', client='me')}.",
         )
-    return made.draft
+    return made
 
 
 def _too_long(most: str) -> ValidationFailed:
@@ -73,17 +64,19 @@ def _too_long(most: str) -> ValidationFailed:
     )
 
 
-class _Drafting:
-    """The making of the steps, one after another."""
+@dataclass(eq=False)
+class Draft:
+    """The steps made of a stretch of the record, their parameters, and what could not be kept."""
 
-    def __init__(self) -> None:
-        self.draft = Draft()
-        self._pages: dict[str, str] = {}
-        self._outputs: set[str] = set()
-        self._windows: dict[str, tuple[Done, Step]] = {}
-        """What opened each window."""
-        self._last: dict[str | None, Done | None] = {}
-        """The last act on each page; None if the flow does not have it."""
+    parameters: dict[str, Parameter] = field(default_factory=dict)
+    steps: list[Step] = field(default_factory=list)
+    left_out: list[str] = field(default_factory=list)
+    _pages: dict[str, str] = field(default_factory=dict)
+    _outputs: set[str] = field(default_factory=set)
+    _windows: dict[str, tuple[Done, Step]] = field(default_factory=dict)
+    """What opened each window."""
+    _last: dict[str | None, Done | None] = field(default_factory=dict)
+    """The last act on each page; None if the flow does not have it."""
 
     def add(self, call: Done) -> None:
         kind = ACTIONS[call.action]
@@ -92,10 +85,10 @@ class _Drafting:
         before = self._last.get(call.record.page_id)
         self._last[call.record.page_id] = None
         if category(kind) not in _KEPT:
-            self.draft.left_out.append(f"{call.action}: the record does not have what it takes to repeat it")
+            self.left_out.append(f"{call.action}: the record does not have what it takes to repeat it")
             return
         if kind.answers_dialog and before is None:
-            self.draft.left_out.append(f"{call.action}: what it answered is not in the flow")
+            self.left_out.append(f"{call.action}: what it answered is not in the flow")
             return
         self._check_dialogs(call, before)
         page = self._page_of(call)
@@ -107,7 +100,7 @@ class _Drafting:
             step["output"] = self._output(call)
         made = Step.model_validate(step)
         made.expect = _expected(call) if call.last and call.effect is not Effect.READS else None
-        self.draft.steps.append(made)
+        self.steps.append(made)
         self._last[call.record.page_id] = call
         if call.last:
             self._windows |= dict.fromkeys(call.record.popups or [], (call, made))
@@ -117,7 +110,7 @@ class _Drafting:
         answers = ACTIONS[call.action].answers_dialog
         if answers and before is not None and before.of_several:
             raise _unclear("asked in a dialog", before)
-        chosen = any(step.action == "set_dialog_policy" for step in self.draft.steps)
+        chosen = any(step.action == "set_dialog_policy" for step in self.steps)
         if call.record.answered and not (answers or chosen or call.action == "set_dialog_policy"):
             raise ValidationFailed(
                 f"A dialog of {call.action} ({call.record.call_id}) was answered by a policy from before that stretch.",
@@ -138,7 +131,7 @@ class _Drafting:
             popups = opener.record.popups or []
             step.opens = [self._name(each) for each in popups[: popups.index(page_id) + 1]]
         elif call.action not in OPENING and url:
-            self.draft.steps.append(Step.model_validate({"action": "goto", "page": name, "url": self._url(url)}))
+            self.steps.append(Step.model_validate({"action": "goto", "page": name, "url": self._url(url)}))
         elif call.action not in OPENING and name != MAIN:
             raise ValidationFailed(
                 f"{page_id} was open before that stretch, and it is not recorded where it was.",
@@ -184,7 +177,7 @@ class _Drafting:
         return [each for each in found if not (_SECRET.search(each) or "{{" in each)]
 
     def _value(self, value: JsonValue, hint: str) -> JsonValue:
-        """Return a value, or a parameter in place of what the record does not keep."""
+        """Return a value, or a parameter where the record has none."""
         if isinstance(value, list):
             whole = any(
                 isinstance(each, str) and each.startswith("and ") and _REDACTED.fullmatch(each) for each in value
@@ -214,10 +207,10 @@ class _Drafting:
         return path + sign + "&".join(written)
 
     def _parameter(self, hint: str, default: str | None = None) -> str:
-        if len(self.draft.parameters) == flows.MOST_PARAMETERS:
+        if len(self.parameters) == flows.MOST_PARAMETERS:
             raise _too_long(f"{flows.MOST_PARAMETERS} values to give")
-        name = _free(_slug(hint), self.draft.parameters)
-        self.draft.parameters[name] = Parameter(description=f"for {hint}", default=default)
+        name = _free(_slug(hint), self.parameters)
+        self.parameters[name] = Parameter(description=f"for {hint}", default=default)
         return f"{{{{{name}}}}}"
 
 

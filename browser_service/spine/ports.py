@@ -6,8 +6,8 @@ from typing import Final, cast
 
 from browser_service.clients.listing import listing
 from browser_service.clients.work import Work
-from browser_service.flows.desk import FlowDesk, Ports
-from browser_service.flows.running import Seen
+from browser_service.flows.desk import FlowDesk
+from browser_service.flows.running import Ports, Seen
 from browser_service.observability.activity import Activity
 from browser_service.sessions.lifecycle import SessionLifecycle
 from browser_service.spine.addressing import Address

@@ -90,18 +90,15 @@ class Wall:
 
     def note(self, page_id: str) -> None:
         """Note that a page was opened, changed or closed."""
-        self._note_change()
+        self.note_change()
         if (page := self.directory.get(page_id)) is None:
             self._noted_at.pop(page_id, None)
         else:
             self._noted_at[page_id] = time.time()
             self.visited.note(page)
 
-    def note_presence(self) -> None:
-        """Note that a client came or left, that something was said, or that somebody was halted."""
-        self._note_change()
-
-    def _note_change(self) -> None:
+    def note_change(self) -> None:
+        """Note that viewers see something else from now on."""
         self.version += 1
         self._known_at = 0.0
         for on_change in self._on_change:

@@ -1,6 +1,5 @@
 """Tests flows as files, and as plain Playwright."""
 
-import asyncio
 import tomllib
 from pathlib import Path
 
@@ -9,9 +8,12 @@ import pytest
 
 from browser_service.flows.export import as_pytest, as_python
 from browser_service.flows.files import FlowFiles, file_schema, written
+from browser_service.security.auth import Identity
 from shared.errors import Forbidden, ValidationFailed
 from shared.flows import parse, unquoted
 from tests.support.json import AnyJson
+
+OPERATOR = Identity(client_id="cli", operator=True)
 
 
 def flow_of(**more: AnyJson) -> dict[str, AnyJson]:
@@ -40,13 +42,13 @@ def test_a_name_in_a_selector_is_read_whatever_its_escapes_are() -> None:
 def test_a_persons_flow_is_not_an_agents_to_change_and_what_is_too_large_is_not_written(tmp_path: Path) -> None:
     files = FlowFiles(tmp_path)
     small = parse(flow_of(), "tea")
-    asyncio.run(files.write(small, client_id="cli", operator=True))
+    files.write(small, OPERATOR)
     with pytest.raises(Forbidden):
-        asyncio.run(files.write(small, client_id="agent", operator=False))
+        files.write(small, Identity(client_id="agent"))
     parameters = {f"p{number}": {"default": "x" * 100_000} for number in range(11)}
     large = parse(flow_of(parameters={"from_": {}, **parameters}), "tea")
     with pytest.raises(ValidationFailed, match="bytes"):
-        asyncio.run(files.write(large, client_id="cli", operator=True))
+        files.write(large, OPERATOR)
     assert files.load("tea") == small
 
 
