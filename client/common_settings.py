@@ -29,7 +29,7 @@ class ProcessSettings(FileSettings):
 
 
 class ListeningSettings(FileSettings):
-    """The settings of what other machines may reach."""
+    """The settings of servers that other machines may reach."""
 
     allow_remote: bool = Field(
         default=False,

@@ -181,7 +181,8 @@ def explain(
         if name in said and _words(given) <= _words(said[name])
         if text is not None or variable_of(name, settings.model_fields[name]) is None
     }
-    return _fault_lines(error, settings, {**of_file, **flags})
+    typed = {**of_file, **flags}
+    return [_line(fault, settings, typed) for fault in error.errors(include_url=False) if fault["type"] != _CONSEQUENCE]
 
 
 def place(file: Path, name: str, text: str | None = None) -> str:
@@ -230,13 +231,9 @@ def _text(value: object) -> object:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _fault_lines(error: ValidationError, settings: type[BaseModel], flags: Mapping[str, str]) -> list[str]:
-    """Return a line for each wrong setting, with its description if that explains the format. `flags` has, by variable,
-    the flag that a person typed."""
-    return [_line(fault, settings, flags) for fault in error.errors(include_url=False) if fault["type"] != _CONSEQUENCE]
-
-
 def _line(fault: "ErrorDetails", settings: type[BaseModel], flags: Mapping[str, str]) -> str:
+    """Return a line for a wrong setting, with its description if that explains the format. `flags` has, by variable,
+    the flag that a person typed, or the key in the file."""
     if not fault["loc"]:  # an error about several settings, whose text names them itself
         return fault["msg"].removeprefix("Value error, ")
     field = str(fault["loc"][0]).removeprefix(PREFIX).lower()

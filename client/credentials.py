@@ -43,12 +43,10 @@ def mint(
     """Make the token of a client. Its own id allows revoking this token alone.
 
     `label` is the name that others read; it gives no rights. An operator may do things that no agent may. `claims` are
-    further claims, such as limits.
+    further claims, such as limits, or another audience.
     """
-    claims = {**claims, **_claims(client_id, label, lifetime_s), "jti": secrets.token_hex(6)}
-    if operator:
-        claims["operator"] = True
-    return jwt.encode(claims, secret, algorithm=TOKEN_ALGORITHM)
+    own = {"jti": secrets.token_hex(6), **({"operator": True} if operator else {})}
+    return jwt.encode({**_claims(client_id, label, lifetime_s), **own, **claims}, secret, algorithm=TOKEN_ALGORITHM)
 
 
 def mint_key(secret: str, request_id: str, *, client_id: str = "", label: str = "") -> str:
@@ -61,14 +59,13 @@ def mint_key(secret: str, request_id: str, *, client_id: str = "", label: str = 
 
 def mint_host(secret: str, name: str, pool: str, lifetime_s: int) -> str:
     """Make a token that admits hosts of a pool, and allows nothing else."""
-    claims = {**_claims(name, "", lifetime_s), "aud": HOST_AUDIENCE, TOKEN_NAME: name, TOKEN_POOL: pool}
-    return jwt.encode({**claims, "jti": secrets.token_hex(6)}, secret, algorithm=TOKEN_ALGORITHM)
+    claims = {"aud": HOST_AUDIENCE, TOKEN_NAME: name, TOKEN_POOL: pool}
+    return mint(secret, name, lifetime_s=lifetime_s, claims=claims)
 
 
 def mint_extension(secret: str, name: str, lifetime_s: int) -> str:
     """Make a token that shares tabs and takes them back, by the extension's socket alone."""
-    claims = {**_claims(name, "", lifetime_s), "aud": EXTENSION_AUDIENCE, TOKEN_NAME: name}
-    return jwt.encode({**claims, "jti": secrets.token_hex(6)}, secret, algorithm=TOKEN_ALGORITHM)
+    return mint(secret, name, lifetime_s=lifetime_s, claims={"aud": EXTENSION_AUDIENCE, TOKEN_NAME: name})
 
 
 def token_id(token: str) -> str:

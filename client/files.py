@@ -15,7 +15,7 @@ from shared import wire
 from shared.errors import BrowseError
 
 Progress = Callable[[int | None], AbstractContextManager[Callable[[int], None]]]
-"""Shows the progress of a file of so many bytes, or of an unknown number, within a block that is told each piece's."""
+"""Shows a progress bar within a block. Takes the file's size, if known, and yields what takes each piece's size."""
 
 
 async def save(

@@ -39,7 +39,7 @@ Probed = TypeVar("Probed")
 
 
 class Inherited(NamedTuple):
-    """What a service takes on from whoever starts it: its settings may name files in the folder, which may be gone."""
+    """The environment and the folder for a new service. Settings may name files in the folder, which may be gone."""
 
     environment: Mapping[str, str]
     folder: Path | None

@@ -1,4 +1,4 @@
-"""Checks what a host elsewhere tells and asks: whoever takes it over gains what is opened on it, and no more."""
+"""Checks every message of a host elsewhere, so that a hijacked host gains its own sessions and no more."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -78,7 +78,7 @@ class ToldPages:
 
 
 class Assignments(Protocol):
-    """What the front has given to its hosts, each of which is named by its incarnation."""
+    """The sessions that the front has given to its hosts, by incarnation."""
 
     def assigned(self, incarnation: str, session_id: str) -> bool: ...
 
@@ -111,7 +111,7 @@ class Checks:
         self._hands: list[Strokes] = []
         self._ran = Bounded[str, _Ran](_REMEMBERED)
         self._clients = Bounded[str, None](_REMEMBERED)
-        """Those of the latest calls, and to whom these gave pages."""
+        """The clients of the latest calls, and those that got pages by them."""
         self._named = Bounded[str, None](_REMEMBERED)
         """The pages of the latest calls, without the endings of popups."""
         self._saved = Bounded[tuple[str, str], None](_REMEMBERED)
@@ -214,7 +214,7 @@ class Checks:
         return page.session_id in known or root in self._named
 
     def _may_be_of(self, page: PageState) -> bool:
-        """Return whether those to whom a page belongs have a page there, or had a call there lately."""
+        """Return whether a page's clients have pages there, or called there lately."""
         clients = (page.holder_id or page.left_by_id, page.asker_id)
         return all(self.knows(client_id) for client_id in clients if client_id is not None)
 

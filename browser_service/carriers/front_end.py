@@ -19,7 +19,7 @@ from browser_service.host.seam import ArtifactPort
 from browser_service.rules.host_clock import check_clock
 from browser_service.rules.host_lease import GrantedLease
 from browser_service.rules.placement import LOCAL
-from browser_service.rules.window import Clock
+from browser_service.rules.window import Clock, Rate
 from browser_service.security.auth import HostToken
 from shared import written
 from shared.background import AtMost, Background
@@ -29,7 +29,7 @@ from shared.model import Json
 MOST_HOSTS: Final = 200
 ADMITTED_A_SECOND: Final = 10
 _MOST_ASKED: Final = 200
-"""How much a host may ask at once."""
+"""The most requests of one host at once."""
 _HELLO_WITHIN_S: Final = 5.0
 _KEEP_EVERY_S: Final = 1.0
 _READY_WITHIN_S: Final = 30.0
@@ -40,17 +40,17 @@ log = structlog.get_logger(__name__)
 
 
 class Members(Assignments, Protocol):
-    """Whoever gives sessions to hosts."""
+    """The registry that gives sessions to hosts."""
 
     def joined(self, host: RemoteHost) -> tuple[list[str], list[str]]:
         """Take in a host, at its first hello and at each one after. Return which of its sessions stay with it, and
         which it drops. Raises BrowseError to refuse it. It can be asked only afterwards."""
 
     def drains(self, host: RemoteHost) -> None:
-        """Know that a host wants to end."""
+        """Empty a host that wants to end."""
 
     def gone(self, host: RemoteHost) -> None:
-        """Know that a host certainly acts no more, and comes back no more."""
+        """Drop a host that has certainly ended."""
 
 
 class Links:
@@ -79,24 +79,20 @@ class Links:
         """The living ones, by incarnation; while a link is cut, its host is among them until its lease has ended."""
         self._links: dict[str, tuple[Link, asyncio.Event]] = {}
         self._open = 0
-        self._tokens, self._counted_at = float(ADMITTED_A_SECOND), clock()
+        self._rate = Rate(ADMITTED_A_SECOND, 1.0, clock)
         self._background = Background()
 
     # --- admission -------------------------------------------------------------------------------------------------
 
     def admit(self) -> None:
-        """Count one who dials in. Raises RateLimited or ResourceExhausted, before anything is read of it."""
-        now = self._clock()
-        self._tokens = min(ADMITTED_A_SECOND, self._tokens + (now - self._counted_at) * ADMITTED_A_SECOND)
-        self._counted_at = now
+        """Count a new connection, before anything is read from it. Raises RateLimited or ResourceExhausted."""
         if self._open >= MOST_HOSTS:
             raise ResourceExhausted(f"{MOST_HOSTS} hosts are linked already.", hint="Start another installation.")
-        if self._tokens < 1:
+        if not self._rate.allows():
             raise RateLimited(f"{ADMITTED_A_SECOND} hosts a second are let in.", hint="Dial again in some seconds.")
-        self._tokens -= 1
 
     async def serve(self, wire: Wire, token: HostToken, address: str) -> None:
-        """Serve whoever has dialled in with this token, until the link ends. Its wire is to be aborted then."""
+        """Serve a host that dialled in with this token, until its link ends. The caller then aborts the wire."""
         self._open, ended = self._open + 1, asyncio.Event()
         try:
             await self._serve(wire, token, address, ended)

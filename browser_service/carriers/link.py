@@ -1,4 +1,4 @@
-"""One connection between the front and a host: calls and answers both ways, and what both sides may hold."""
+"""One connection between the front and a host: calls and answers both ways, within limits."""
 
 import asyncio
 import itertools

@@ -43,7 +43,7 @@ _NAME: Final = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"
 
 
 class Lock(Model):
-    """The lock of a host's data directory: who has it, has it alone. A copy of the directory has another."""
+    """The identity of a data directory's lock, which one process holds. A copied directory has another."""
 
     boot_id: str = Field(max_length=64)
     device: int
@@ -172,7 +172,7 @@ class LinkedFront(Protocol):
         """Give the host no more sessions, and take away those that it has."""
 
     async def bye(self) -> None:
-        """Know that the host has ended everything, and acts no more."""
+        """Say that the host has ended everything."""
 
     async def describe_file(self, artifact_id: str, client_id: str | None) -> Artifact: ...
 

@@ -141,5 +141,6 @@ def _show(records: list[ActivityRecord], *, as_json: bool) -> None:
         if as_json:
             output.say(record.model_dump_json(exclude_none=True))
         else:
-            shades = COLOURS.get(record.colour or "")
-            output.say_marked(line(record, now), record.client, f"#ffffff on {shades.light}" if shades else "")
+            shades, text = COLOURS.get(record.colour or ""), line(record, now)
+            before, client, rest = text.partition(record.client or text)
+            output.say(client, f"#ffffff on {shades.light}" if shades else "", rest, before=before)

@@ -82,7 +82,7 @@ def detach(*, data_dir: flags.DataDir = None, as_json: flags.AsJson = False) -> 
 
 
 def standing(data_dir: Path) -> dict[str, object]:
-    """Return how it stands with the person's own browser, if one is attached to or was."""
+    """Return the state of the attachment, unless no browser was ever attached to."""
     with Client(data_dir, operator=True) as service:
         state = service.get(wire.ATTACHMENT)
     words = " ".join(str(state[part]) for part in ("words", "nextStep") if state.get(part))
@@ -90,14 +90,14 @@ def standing(data_dir: Path) -> dict[str, object]:
 
 
 def say_unless_attached(data_dir: Path) -> None:
-    """Say how it stands if the person's own browser should be attached to, and is not."""
+    """Say why the person's own browser is not attached to, if it should be."""
     now = standing(data_dir)
     if now and now["attachment"] != "attached":
         output.say(str(now["attached"]), to_stderr=True)
 
 
 def _answered(service: Client, state: AttachmentState) -> AttachmentState:
-    """Return how it stands once the browser's person has answered, or has had time to."""
+    """Return the attachment's state once the person has answered, or had time to."""
     deadline = time.monotonic() + _WAITS_S
     if state.state == "asking":
         output.say(f"{state.words} {state.next_step}", to_stderr=True)

@@ -2,10 +2,10 @@
 
 import os
 import stat
-import tempfile
 from pathlib import Path
 from typing import Final
 
+from shared.data_files import draft
 from shared.errors import ValidationFailed
 
 _BACKUP: Final = ".browse-together.bak"
@@ -68,19 +68,14 @@ def write(path: Path, content: bytes, mode: int | None = None) -> None:
     and its mode unless one is given. Raises OSError."""
     target = path.resolve()
     target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    draft = Path(name)
+    written = draft(target, content)
     try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        draft.chmod(mode_of(target) if mode is None else mode)
-        if os.name == "posix" and target.exists() and target.stat().st_uid != draft.stat().st_uid:
-            os.chown(draft, target.stat().st_uid, target.stat().st_gid)  # an administrator runs this for a user
-        draft.replace(target)
+        written.chmod(mode_of(target) if mode is None else mode)
+        if os.name == "posix" and target.exists() and target.stat().st_uid != written.stat().st_uid:
+            os.chown(written, target.stat().st_uid, target.stat().st_gid)  # an administrator runs this for a user
+        written.replace(target)
     except BaseException:
-        draft.unlink(missing_ok=True)
+        written.unlink(missing_ok=True)
         raise
 
 

@@ -1,7 +1,8 @@
-"""Runs a flow for each row of a table, exactly once: the report is written before a row begins, and when it ends."""
+"""Runs a flow exactly once for each row of a table. The report is written before a row begins, and when it ends."""
 
 import csv
 import hashlib
+import io
 import json
 import os
 import sys
@@ -18,6 +19,7 @@ from filelock import FileLock, Timeout
 
 from browser_service.cli.activity import newest
 from browser_service.cli.client import Client, error_of
+from shared.data_files import draft
 from shared.errors import (
     BrowserCrashed,
     CallNotFound,
@@ -57,7 +59,7 @@ class Entry(NamedTuple):
 
 
 class Report:
-    """The report of a table: a CSV file, of which each line is on the disk before what follows it is done."""
+    """The report of a table: a CSV file. Each line is on the disk before the next step begins."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -83,14 +85,9 @@ class Report:
 
     def rewrite(self) -> None:
         """Write the last line of each row, in order."""
-        draft = self.path.with_name(f".{self.path.name}.part")
-        with draft.open("w", newline="", encoding="utf-8") as file:
-            writer = csv.writer(file)
-            writer.writerow(_COLUMNS)
-            writer.writerows(self.last[row] for row in sorted(self.last))
-            file.flush()
-            os.fsync(file.fileno())
-        draft.replace(self.path)
+        text = io.StringIO(newline="")
+        csv.writer(text).writerows([_COLUMNS, *(self.last[row] for row in sorted(self.last))])
+        draft(self.path, text.getvalue().encode()).replace(self.path)
 
 
 def rows_of(path: Path, flow: Flow, fixed: Json) -> list[Json]:

@@ -187,23 +187,23 @@ def _say_status(status: dict[str, object]) -> None:
         output.say("Start it: browse-together up --detach", "yellow")
         return
     output.say("The service is running.", "green")
-    output.say(f"  process  {status['pid']}")
-    output.say(f"  URL      {status['url']}")
-    output.say(f"  wall     {status['wall']}, where this lets you in: browse-together show")
-    output.say(f"  version  {status['version']}")
-    output.say(f"  pages    {status['pages']}, {status['parked']} of them parked")
-    output.say(f"  browsers {status['browsers']}, with {status['memoryMb']} of {status['memoryLimitMb']} MB")
-    if agents := cast("list[Json]", status.get("agents") or []):  # as `_agents` returned it
-        output.say(f"  agents   {', '.join(map(_agent, agents))}")
-    if isinstance(hosts := status.get("hosts"), dict):
-        states = ", ".join(f"{count} {state}" for state, count in Counter(hosts.values()).items())
-        output.say(f"  hosts    {states}; each by name: browse-together hosts")
-    output.say(f"  data     {status['dataDir']}")
-    if rules := status.get("rules"):
-        output.say(f"  rules    {rules}")
-    if attached := status.get("attached"):
-        output.say(f"  yours    {attached}")
-    changed = status.get("settings")
-    if isinstance(changed, dict) and changed:
-        texts = [f"{name} {output.value_text(value)}" for name, value in changed.items()]
-        output.say(f"  settings {', '.join(texts)}; the others as by default")
+    agents, hosts, changed = (cast("Json", status.get(name) or {}) for name in ("agents", "hosts", "settings"))  # ours
+    states = ", ".join(f"{count} {state}" for state, count in Counter(hosts.values()).items())
+    settings = ", ".join(f"{name} {output.value_text(value)}" for name, value in changed.items())
+    lines = {
+        "process": status["pid"],
+        "URL": status["url"],
+        "wall": f"{status['wall']}, where this lets you in: browse-together show",
+        "version": status["version"],
+        "pages": f"{status['pages']}, {status['parked']} of them parked",
+        "browsers": f"{status['browsers']}, with {status['memoryMb']} of {status['memoryLimitMb']} MB",
+        "agents": ", ".join(map(_agent, cast("list[Json]", agents))),  # as `_agents` returned it
+        "hosts": states and f"{states}; each by name: browse-together hosts",
+        "data": status["dataDir"],
+        "rules": status.get("rules"),
+        "yours": status.get("attached"),
+        "settings": settings and f"{settings}; the others as by default",
+    }
+    for name, text in lines.items():
+        if text:
+            output.say(f"  {name:<8} {text}")

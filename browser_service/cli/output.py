@@ -68,33 +68,17 @@ Columns = Mapping[str, bool]
 Row = Sequence[str]
 
 
-def say(text: str, style: str = "", rest: str = "", *, to_stderr: bool = False) -> None:
-    """Print a line. On a terminal, `text` gets a style of rich, and `rest` none."""
+def say(text: str, style: str = "", rest: str = "", *, before: str = "", to_stderr: bool = False) -> None:
+    """Print a line. On a terminal, `text` gets a style of rich, and what is `before` it and the `rest` none."""
     stream = sys.stderr if to_stderr else sys.stdout
     if not style or not stream.isatty():
-        typer.echo(legible(text + rest), err=to_stderr)
+        typer.echo(legible(before + text + rest), err=to_stderr)
     else:
         from rich.console import Console  # noqa: PLC0415 - no pipe needs it, and it takes long to import
         from rich.text import Text  # noqa: PLC0415 - likewise
 
-        Console(stderr=to_stderr, highlight=False).print(
-            Text.assemble((legible(text), style), legible(rest)), soft_wrap=True
-        )
-
-
-def say_marked(text: str, part: str, style: str) -> None:
-    """Print a line. On a terminal, the first place of `part` in it gets a style of rich."""
-    begins = text.find(part)
-    if begins < 0 or not sys.stdout.isatty():
-        say(text)
-    else:
-        from rich.console import Console  # noqa: PLC0415 - as above
-        from rich.text import Text  # noqa: PLC0415 - likewise
-
-        before, rest = text[:begins], text[begins + len(part) :]
-        Console(highlight=False).print(
-            Text.assemble(legible(before), (legible(part), style), legible(rest)), soft_wrap=True
-        )
+        line = Text.assemble(legible(before), (legible(text), style), legible(rest))
+        Console(stderr=to_stderr, highlight=False).print(line, soft_wrap=True)
 
 
 def say_json(value: object) -> None:
