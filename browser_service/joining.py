@@ -39,7 +39,7 @@ class Join:
     """Its origin."""
     token_file: Path
     name: str = ""
-    """Of the host; without it, one is made of the pool and the hostId."""
+    """The host's name; by default made of the pool and the hostId."""
     allow_loopback: bool = False
     """Whether pages may open what listens on this machine."""
     refuses: frozenset[str] = frozenset()
@@ -128,7 +128,7 @@ def note_moves(data_dir: Path) -> None:
 
 
 def host_state(data_dir: Path, *, must_be_linked: bool) -> tuple[bool, str]:
-    """Return whether the host of a data directory is well, and what it does in words."""
+    """Return whether a data directory's host is healthy, and a sentence about it."""
     path = data_dir / INSTANCE_FILE
     try:
         state, age_s = json.loads(path.read_text(encoding="utf-8")), time.time() - path.stat().st_mtime

@@ -66,7 +66,7 @@ class RayHost:
             os._exit(1)
 
     def state(self) -> tuple[bool, str]:
-        """Return whether the host is linked, and what it does or why it ended, with the address of its node."""
+        """Return whether the host is linked, and a sentence about it with its node's address."""
         is_linked, words = host_state(self.data_dir, must_be_linked=True)
         if not is_linked and self._host is not None and self._host.poll() is not None:
             lines = (self.data_dir / LOG_FILE).read_text(encoding="utf-8", errors="replace").splitlines()
@@ -148,7 +148,7 @@ def _wait(ray: Any, actors: list[Any], say: Callable[[str], None]) -> None:  # A
 
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
-    """Show nothing of what Ray prints: its errors reach us as exceptions."""
+    """Hide Ray's output. Its errors reach us as exceptions."""
     streams = (1, 2)
     kept = [os.dup(each) for each in streams]
     with open(os.devnull, "wb") as nowhere:  # noqa: PTH123 - a name, and no path of ours
@@ -189,7 +189,7 @@ def _cluster() -> Iterator[Any]:  # Any: as above
 
 
 def _check_token(address: str) -> None:
-    """Raise CannotJoin unless the cluster refuses whoever has no token: a page that reached it could run code there."""
+    """Raise CannotJoin if the cluster takes clients without a token: a page that reached it could run code."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("RAY_AUTH")}
     command = [sys.executable, "-c", _ENTERS, address]
     try:

@@ -65,8 +65,7 @@ class Settings(ListeningSettings, ProcessSettings):
     app_env: Literal["production", "development", "test"] = Field(
         default="production",
         validation_alias=_bare("APP_ENV"),
-        description="production logs JSON; the others log lines for people, and development shows the wall's parts at "
-        "/wall/design.",
+        description="production logs JSON; the others log lines for people.",
     )
     key_store: Literal["file", "keyring"] = Field(
         default="file",

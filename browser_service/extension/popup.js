@@ -1,4 +1,4 @@
-// Shows who has the tab that the person looks at, and what they can do about it. All texts are written as text.
+// Shows the owner of the current tab, and the person's buttons. All texts are text nodes.
 
 const KINDS = { login: "asks you to sign in", code: "asks for a code", decision: "asks you to decide", tab: "asks for a tab of yours" };
 const LINKS = { live: "Live", lost: "No connection", refused: "Refused", unpaired: "Not paired" };

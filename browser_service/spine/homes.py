@@ -30,7 +30,7 @@ from shared.pages import SessionOptions, SessionSpec
 _OPENS_WITHIN_S: Final = 20.0
 _CLOSES_WITHIN_S: Final = 30.0
 _LOOKS_EVERY_S: Final = 1.0
-"""Memory becomes free without a word to who waits for it."""
+"""How often to look again while waiting: no event says that memory is free."""
 _SEALED: Final = ("headers", "init_scripts", "permissions", "former")
 _LOST: Final = "its host is gone"
 _GIVEN_UP: Final = "its host gave it up"
@@ -53,7 +53,7 @@ class Homes:
     tell: Callable[[list[HostEvent]], Awaitable[None]] = field(init=False)
     """Makes known what happened to a session while it was on no host."""
     again: Callable[[str], Awaitable[SessionSpec]] = field(init=False)
-    """Returns the spec of a session whose host is gone, of what the front knows."""
+    """Returns the spec of a session whose host is gone, from what the front knows."""
 
     def __post_init__(self) -> None:
         self.members: list[Member] = []
@@ -245,7 +245,7 @@ class Homes:
                 await self.placements.forget(session_id)
 
     async def _move(self, home: Home, move: Coroutine[None, None, None]) -> None:
-        """Move a session, whoever asked for it leaves or stays. Raises what the move raises."""
+        """Move a session to the end, even if its caller is cancelled. Raises the move's error."""
 
         def end(task: asyncio.Task[None]) -> None:
             home.moving = None

@@ -86,7 +86,7 @@ class Hosts:
         await self._each(lambda host: host.end_calls())
 
     async def figures(self) -> Figures:
-        """Return the sums of what all hosts have."""
+        """Return the figures of all hosts, added up."""
         found = await self._each(lambda host: host.figures())
         names = Figures.model_fields
         return Figures(**{name: sum(getattr(each, name) for each in found) for name in names})

@@ -18,7 +18,7 @@ from shared.model import Json
 from shared.pages import SessionSpec
 
 _COMES_WITHIN_S: Final = 15.0
-"""For so long, the memory of a session that a host was given may not show yet."""
+"""A new session's memory may take this long to show in its host's figures."""
 _MOST_SUSPENDED: Final = 100
 
 

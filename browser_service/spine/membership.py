@@ -67,7 +67,7 @@ class Membership:
         return adopted
 
     async def _learn(self, member: Member, session_ids: list[str]) -> None:
-        """Have a host tell what it has of sessions that an earlier front gave it."""
+        """Have a host report the pages of sessions that an earlier front gave it."""
         for session_id in session_ids:
             async with AtMost(_TELLS_WITHIN_S, HostGone):
                 await member.host.open(SessionSpec(session_id=session_id))
@@ -79,7 +79,7 @@ class Membership:
             self._background.spawn(self._empty(member, host, self.homes.clock()))
 
     def gone(self, host: HostElsewhere) -> None:
-        """Know that a host certainly acts no more, and comes back no more."""
+        """Drop a host that has certainly ended."""
         if (member := self._member(host.incarnation)) is not None:
             lost = self.homes.lose(member)
             log.warning("a host is lost", host=member.name, sessions=len(lost))

@@ -1,4 +1,4 @@
-"""What viewers of the wall see of agents: who is there, what each does, what was said, and whether it is halted."""
+"""What viewers of the wall see of agents: presence, current and last act, lines, halts."""
 
 import time
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ from shared.pages import PageState
 
 _MOST: Final = 1_000
 _UNIX: Final = time.time() - time.monotonic()
-"""What makes Unix time of the register's clock, always the same, so that a call's beginning does not seem to move."""
+"""Added to the register's clock for Unix time. It is constant, so that a call's beginning does not seem to move."""
 _READS_ON: Final = "get_call"
 
 
@@ -73,7 +73,7 @@ class Agents:
         return _told(self.halts.of_all)
 
     def _labels(self, pages: list[PageState]) -> dict[str, str]:
-        """Return who is present, or holds a page that is no person's own."""
+        """Return the labels of clients that are present or hold an agent's page."""
         labels = self.clients.present_labels
         for page in pages:
             if page.holder_id is not None and not page.of_person:

@@ -163,7 +163,7 @@ class Save(_OnPage):
 
 
 class Tabs(_Asked):
-    """A request for the tabs of the person's own browser, and for how it stands with that."""
+    """A request for the tabs of the person's own browser, and for the state of the attachment."""
 
     type: Literal["tabs"]
 

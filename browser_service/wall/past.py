@@ -20,7 +20,7 @@ from shared.model import Json
 _DAY_S: Final = 86_400
 _MOST: Final = 200
 _SAME_S: Final = 2.0
-"""For this long, all who ask get the same."""
+"""How long one answer serves all viewers."""
 
 
 @dataclass(eq=False)
@@ -34,7 +34,7 @@ class Past:
     colours: Colours
     directory: Directory
     one_at_a_time: asyncio.Lock = field(default_factory=asyncio.Lock)
-    """Held by whoever reads much of the journal."""
+    """Held during long reads of the journal."""
     _found: Json = field(default_factory=dict)
     _found_at: float | None = None
 

@@ -48,7 +48,7 @@ class Requests:
     parts: Services
     identity: Identity
     recorded: Identity
-    """Whom the record names for what is done."""
+    """The identity that the record names."""
     viewer: Viewer
     _types: bool = False
     """Whether the record already says that the person types; reset when they press something."""
@@ -164,7 +164,7 @@ class Requests:
         return "Thank you: the agents go on." if message.state == "done" else "You declined it."
 
     async def _answer_dialog(self, message: messages.DialogAnswer) -> str:
-        """Answer a page's dialog as the person who looks at it, even one who came for its request alone."""
+        """Answer a page's dialog as the person at the wall, even one with the link of a request."""
         text: Json = {} if message.text is None else {"promptText": message.text}
         body: Json = {"action": "handle_dialog", "pageId": message.page_id, "accept": message.accept, **text}
         await self._run(body, self.recorded)

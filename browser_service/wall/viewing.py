@@ -163,7 +163,7 @@ class Viewing:
 
     @property
     def watched(self) -> bool:
-        """Return whether anybody looks at the wall now who sees what agents write."""
+        """Return whether a viewer who sees the agents' lines is at the wall now."""
         return any(viewer.sockets and not viewer.read_only for viewer in self._viewers.values())
 
     def left_s(self, viewer: Viewer) -> float:

@@ -1,4 +1,4 @@
-"""The browser in which a person lives, and its tabs, of which agents know only those that the person shares."""
+"""A person's own browser and its tabs. Agents know only those that the person shares."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
@@ -40,8 +40,8 @@ _TITLE: Final = 60
 
 @dataclass(eq=False)
 class PersonTabs:
-    """The attached browser, and the tabs there that no agent opened. Nothing is kept of one that is not shared: the
-    browser is asked each time that its owner looks."""
+    """The attached browser, and its tabs that no agent opened. Nothing is kept about tabs that are not shared: the
+    browser is asked anew each time."""
 
     launcher: Launcher
     pages: dict[str, PageEntry]

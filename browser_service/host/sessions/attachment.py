@@ -1,6 +1,6 @@
-"""The one connection to a browser in which a person lives: who is asked for it, when, and how it ends.
+"""The one connection to a person's own browser: how it begins, waits for the person, and ends.
 
-It is longer than 300 lines because all that may happen to the one connection is decided here.
+It is longer than 300 lines because the whole life of that connection is here.
 """
 
 import asyncio
@@ -59,7 +59,7 @@ class Attachment:
         self.playwright: Playwright | None = None
         self.browser_id = ""
         self.hosts = frozenset[str]()
-        """Where the browser listens: whoever asks there drives it."""
+        """Where the browser listens. A page that reached it could drive the browser."""
         self._driver: WatchedProcess | None = None
         self._context: BrowserContext | None = None
         self._attaching: asyncio.Task[BrowserContext] | None = None
@@ -100,7 +100,7 @@ class Attachment:
         return "asking" if self._asks else "refused" if self._refused else "gone"
 
     def describe(self) -> AttachmentState:
-        """Return how it stands, in words for the person."""
+        """Return the attachment's state, with words for the person."""
         state, title = self._state, self._title
         again = command("attach", *(self.target.arguments if self.target is not None else ("chrome",)))
         ended = self.end_reason()

@@ -1,4 +1,4 @@
-"""Fits a page to the phone of the person who has it in hand: gives it that width, and leads from field to field."""
+"""Fits a page to a person's phone: gives it the phone's width, and moves the focus from field to field."""
 
 import contextlib
 from typing import Final

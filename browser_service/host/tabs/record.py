@@ -98,7 +98,7 @@ class PageRecord:
     """The request for which a person has the page now."""
     dialog: ShownDialog | None = None
     chooser: Chooser | None = None
-    """Whether it asks the person who has it in hand for one file or for several."""
+    """Whether its open file chooser takes one file or several."""
     shown_list: ShownList | None = None
     """The drop-down list that the person has pressed."""
     dialog_policy: DialogPolicy = _NO_POLICY
