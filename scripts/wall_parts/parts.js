@@ -63,7 +63,7 @@ function tiles(blob) {
   shown.forEach(([each, frame], number) => {
     const tile = new Tile(each, number);
     list.append(tile.element);
-    requestAnimationFrame(() => frame && tile.frame(frame, blob)); // once it has its size
+    requestAnimationFrame(() => setTimeout(() => frame && tile.frame(frame, blob))); // once it has its size
   });
   return list;
 }

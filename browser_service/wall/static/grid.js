@@ -90,6 +90,11 @@ export class Grid {
     for (const each of this.#requests.querySelectorAll("[data-at]")) write(each, since(each.dataset.at));
   }
 
+  /** Returns the link to a page, if its tile is shown. */
+  link(id) {
+    return [...this.element.querySelectorAll(".tile")].find(({ dataset }) => dataset.page === id)?.querySelector(".title");
+  }
+
   /** Moves the focus from tile to tile, as they are seen. */
   step(key) {
     const links = [...this.element.querySelectorAll(".title")];
@@ -107,8 +112,8 @@ export class Grid {
   drawn() {
     const tiles = {};
     for (const id of this.#visible) {
-      const picture = this.#tiles.get(id)?.picture;
-      const width = picture ? picture.element.clientWidth * picture.zoom : 0;
+      const { across, zoom } = this.#tiles.get(id).picture;
+      const width = across * zoom;
       if (width) tiles[id] = { width: rounded(width), fps: drawnFps(this.#visible.size) };
     }
     return tiles;

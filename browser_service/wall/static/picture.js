@@ -22,12 +22,17 @@ export class Picture {
   #drawing = false;
   #fading = 0;
 
-  /** `isClose` goes near what the last act was aimed at, where the whole would be too small to read. */
-  constructor(name, { isClose = false } = {}) {
+  constructor(name) {
     this.#canvas.setAttribute("aria-label", `Picture of ${name}`);
     this.element = el("figure", { className: "picture empty" },
       this.paper, this.#label, this.#note);
-    Object.assign(this, { name, isClose, head: null, zoom: 1 });
+    Object.assign(this, { name, head: null, zoom: 1, across: 0 });
+  }
+
+  /** Goes near what the last act is aimed at, where the whole would be too small to read. `tile` is as wide as this, which
+   * is told after each layout: to ask for it could cost one. */
+  goClose(tile) {
+    new ResizeObserver(([{ contentRect }]) => { this.across = contentRect.width; }).observe(tile);
   }
 
   /** Whether something is done there now. */
@@ -72,8 +77,7 @@ export class Picture {
 
   #clear() {
     this.#newest = null;
-    this.#canvas.width = 16;
-    this.#canvas.height = 10;
+    this.#canvas.getContext("bitmaprenderer").transferFromImageBitmap(null);
     this.element.classList.add("empty");
   }
 
@@ -86,10 +90,7 @@ export class Picture {
       try {
         const bitmap = await createImageBitmap(blob);
         if (["hidden", "locked"].includes(this.element.dataset.state)) break;
-        if (this.#canvas.width !== bitmap.width) this.#canvas.width = bitmap.width;
-        if (this.#canvas.height !== bitmap.height) this.#canvas.height = bitmap.height;
-        this.#canvas.getContext("2d").drawImage(bitmap, 0, 0);
-        bitmap.close();
+        this.#canvas.getContext("bitmaprenderer").transferFromImageBitmap(bitmap);
         this.element.classList.remove("empty");
       } catch { /* a broken picture: the next one follows */ }
     }
@@ -126,9 +127,9 @@ export class Picture {
   }
 
   #goNear(target, width, height) {
-    if (!this.isClose) return;
+    if (!this.across) return;
     const most = target ? 0.9 / Math.max(target.width / width, target.height / height, 0.01) : 1;
-    const wanted = (READABLE * width) / (this.element.clientWidth || width);
+    const wanted = (READABLE * width) / this.across;
     this.zoom = Math.max(1, Math.min(wanted, most, CLOSEST));
     const { style } = this.element;
     style.setProperty("--zoom", this.zoom.toFixed(2));

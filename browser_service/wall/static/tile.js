@@ -39,12 +39,13 @@ export class Tile {
   /** `number` counts the tiles, in the order in which their pages came. */
   constructor(page, number) {
     this.number = number;
-    this.picture = new Picture(page.id, { isClose: true });
+    this.picture = new Picture(page.id);
     this.element = el("li", { className: "tile" }, this.picture.element,
       el("div", { className: "about" },
         el("p", { className: "heading" }, this.site.element, this.#title),
         el("p", { className: "line-of" }, this.#owner, this.#acted), this.#place, this.#badges));
     this.element.dataset.page = page.id;
+    this.picture.goClose(this.element);
     this.#title.href = `#/page/${encodeURIComponent(page.id)}`;
     this.update(page);
   }
@@ -89,9 +90,9 @@ export class Tile {
       page.person && ["person", HOLDS[page.person.kind]],
       page.dialog && ["dialog", "A dialog is open"],
       page.held && ["held", `Held until ${clock(page.held.until)}`],
-      waiting > 0 && ["waiting", waiting === 1 ? "1 waits" : `${waiting} wait`],
+      waiting > 0 && ["waiting", waiting === 1 ? "1 call waits" : `${waiting} calls wait`],
       page.private && ["private", "Private"],
-      page.session !== "default" && ["session", page.session],
+      page.session !== "default" && ["session", `Session ${page.session}`],
       page.host && ["host", `On ${page.host}`],
     ].filter(Boolean);
     const text = JSON.stringify(texts);
