@@ -93,6 +93,7 @@ class Threads:
         if unread := [each for each in words if not each.given_to]:
             for each in unread:
                 each.given_to = call_id
+            self.on_change()
             await self.write_down([client_id])
         return [each.notice for each in words if each.given_to == call_id]
 

@@ -226,17 +226,20 @@ function chooser(label, all, key) {
   };
 }
 
+let scrolled = 0; // how far the wall was, while a page is shown
 function route() {
   const [, kind, id] = location.hash.split("/");
+  const from = view?.id;
+  if (!view) scrolled = scrollY;
   view?.leave();
   view = kind === "page" && id ? new PageView(decodeURIComponent(id), model, socket, tell, threads) : kind === "day" ? new DayView(socket, tell) : null;
   if (isLed) view.hand.takeKeys();
   isLed = false;
   app.classList.toggle("single", Boolean(view));
   bar.place.replaceChildren(view ? view.element : grid.element);
-  bar.place.firstElementChild.focus({ preventScroll: true });
-  scrollTo(0, 0);
   if (!view) grid.update(filter);
+  ((!view && grid.link(from)) || bar.place.firstElementChild).focus({ preventScroll: true });
+  scrollTo(0, view ? 0 : scrolled);
   grid.yours.show(!view);
   watch();
 }

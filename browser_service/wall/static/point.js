@@ -99,6 +99,7 @@ export class Point {
     const words = [role, role && name ? `“${name}”` : name].filter(Boolean).join(" ");
     write(this.#frame.firstElementChild, words);
     this.#frame.classList.toggle("high", box.y / this.picture.head.height < 0.08);
+    this.#frame.classList.toggle("far", box.x / this.picture.head.width > 0.5);
     if (!picks) return;
     this.#isPicked = true;
     write(this.#name, `${words}${ref ? ` (${ref})` : ""}`);

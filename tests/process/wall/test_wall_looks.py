@@ -90,3 +90,16 @@ async def test_a_tile_and_its_page_show_the_icon_of_the_site(window: Page, claud
     await expect(window.locator(".tile .site img")).to_be_visible()
     await window.get_by_role("link", name="Marked").click()
     await expect(window.locator(".head .site img")).to_be_visible()
+
+
+async def test_from_a_page_one_comes_back_to_where_one_was_on_the_wall(window: Page, claude: Agent, site: Site) -> None:
+    await window.set_viewport_size({"width": 500, "height": 500})
+    await claude.call("goto", pageId="last", url=site.page("/last", "<p>last</p>"))
+    link = window.get_by_role("link", name="/last")
+    await link.click()
+    await expect(window.get_by_role("heading", name="/last")).to_be_visible()
+    assert await window.evaluate("scrollY") == 0
+    await window.keyboard.press("Escape")
+    await expect(link).to_be_focused()
+    await expect(link).to_be_in_viewport()
+    await claude.call("close_page", pageId="last")
