@@ -42,7 +42,8 @@ from shared.next_calls import next_call
 from shared.quoting import quoted
 
 _SHOWS_MS: Final = 5_000
-_FIRST_MS: Final = 5_000
+_FIRST_MS: Final = 15_000
+"""Longer than an agent's act may take: nobody waits to look what is wrong."""
 _OTHERS_MS: Final = 1_000
 _LOADS_MS: Final = 15_000
 _AT_REST_S: Final = 0.1
@@ -371,12 +372,12 @@ class _StepRun:
             try:
                 seen = await self._first_found(dict.fromkeys(self._choices, str(same[0]["ref"])))
             except BrowseError as failure:
-                raise self._stopped(failure.message, found, failure.body().code) from None
+                raise self._stopped(failure.message, found, failure) from None
             self._run.healed.append(
                 f"step {self._number} took the only {same[0]['role']} {quoted(str(same[0]['name']))}"
             )
             return seen
-        raise self._stopped(error.message, found, code) from None
+        raise self._stopped(error.message, found, error) from None
 
     @property
     def _role_and_name(self) -> tuple[str, str] | None:
@@ -397,12 +398,13 @@ class _StepRun:
                 return matches
         return []
 
-    def _stopped(self, why: str, found: list[Json], code: str = "") -> FlowStopped:
+    def _stopped(self, why: str, found: list[Json], error: BrowseError | None = None) -> FlowStopped:
+        code = error.body().code if error else ""
         run, steps = self._run, self._run.flow.steps
         near = "; ".join(map(_shown, found[:_NEAREST]))
         text = f"Flow {run.flow.name} stopped at step {self._number} of {len(steps)}, {self.words}: {why}"
         left = _left(run)
-        if code in _UNSURE and not _only_reads(self._step):
+        if error and code in _UNSURE and not (_only_reads(self._step) or _is_not_yet_there(error)):
             left = f"It is not known whether step {self._number} was done; look first. Those after it are not."
         text = " ".join([text.rstrip(".") + ".", *([f"Nearest: {near}."] if near else []), left])
         one: Json = {"selector": found[0].get("ref")} if found and (run.missing or len(self._choices) == 1) else {}
@@ -424,8 +426,9 @@ class _StepRun:
 def _is_not_yet_there(error: BrowseError) -> bool:
     """Return whether nothing was done, for want of the element within the time."""
     code, context = error.body().code, error.details.get("context")
-    in_time = code == ElementNotInteractable.code and isinstance(context, dict) and "timeout" in context
-    return in_time or code in _MISSING
+    known = context if isinstance(context, dict) else {}
+    in_time = code == ElementNotInteractable.code and "timeout" in known
+    return in_time or code in _MISSING or "notBegun" in known
 
 
 def _requests(log: Seen) -> list[Json]:

@@ -187,8 +187,8 @@ def has_ended(error: Exception) -> bool:
     return type(error).__name__ == _ENDED
 
 
-def not_begun(error: Exception) -> bool:
-    """Say, by Playwright's log, if an act was still waiting for its element."""
+def not_begun(error: object) -> bool:
+    """Say, by Playwright's log in an error, if an act was still waiting for its element."""
     _, logged, log = str(error).partition("Call log:\n")
     return bool(logged) and all(line.strip().startswith("- waiting for") for line in log.splitlines() if line.strip())
 
@@ -393,11 +393,12 @@ def _timeout(action: Action, selector: str | None, details: Json, message: str, 
         )
     if action.lane is Lane.BESIDE and not selector:
         last_said = f"the page is at {details['url']}"
+    context: Json = {"timeout": allowed, **({"notBegun": True} if not_begun(message) else {})}
     return TimedOut(
         f"{action.name()} did not end within {allowed} ms{f' ({last_said})' if last_said else ''}.",
         hint="The page stays open. Give it longer with `timeout` (ms), or look what it shows: "
         f"{next_call('snapshot')}.",
-        details={**details, "context": {"timeout": allowed}},
+        details={**details, "context": context},
     )
 
 

@@ -1,6 +1,7 @@
 """Tests what becomes of Playwright's errors that the browser of the tests does not always make."""
 
 from playwright.async_api import Error as PlaywrightError
+from playwright.async_api import TimeoutError as PlaywrightTimeout
 
 from browser_service.host import errors
 from shared.actions.interaction import Click
@@ -32,3 +33,15 @@ def test_a_full_disk_of_the_browsers_machine_is_named() -> None:
     error = errors.translate(PlaywrightError(words), StopTracing(), url="")
     assert isinstance(error, ResourceExhausted)
     assert error.message == "stop_tracing could not be done: the disk of the browser's machine is full."
+
+
+def test_of_an_act_that_still_waited_for_its_element_it_is_known_that_nothing_was_done() -> None:
+    waiting = "- waiting for locator('button')"
+    for log, known in (
+        (waiting, True),
+        (f"{waiting}\n  - locator resolved to <button>\n  - attempting click action", False),
+        (f"{waiting}\n  - performing click action\n  {waiting}", False),
+    ):
+        words = f"Locator.click: Timeout 1000ms exceeded.\nCall log:\n  {log}\n"
+        error = errors.translate(PlaywrightTimeout(words), Click(selector="button"), url="http://a.example/")
+        assert ("notBegun" in str(error.details["context"])) == known, log
