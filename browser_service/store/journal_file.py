@@ -73,6 +73,12 @@ MIGRATIONS: Final[dict[str, tuple[str, ...]]] = {
         "UPDATE halts SET how = '' WHERE at = 0",
     ),
     "m_threads": ("CREATE TABLE threads (client_id TEXT PRIMARY KEY, at REAL NOT NULL, sealed BLOB NOT NULL)",),
+    "m_subscribed": (
+        (
+            "CREATE TABLE subscribed (endpoint TEXT PRIMARY KEY, p256dh TEXT NOT NULL, auth TEXT NOT NULL,"
+            " viewer_id TEXT NOT NULL, key TEXT NOT NULL, at REAL NOT NULL)"
+        ),
+    ),
 }
 
 

@@ -71,8 +71,9 @@ async def enter(request: Request) -> Response:
 @router.post(wire.WALL_LEAVE)
 async def leave(request: Request) -> Response:
     """End this viewer's visit."""
-    viewing = services(request).viewing
-    await viewing.leave(_proven(request))
+    viewer, parts = _proven(request), services(request)
+    await parts.viewing.leave(viewer)
+    await parts.push.subscribe(viewer.viewer_id, None)
     reply = done(request, {})
     _set_cookie(reply, request, "", 0)
     return reply

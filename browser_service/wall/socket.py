@@ -86,6 +86,7 @@ class Watcher:
         self._looked_at = 0.0
         self._wanted: messages.Watch | None = None
         self._page: str | None = None
+        self._hidden = False
         self._timeline: asyncio.Task[None] | None = None
         self._outbox: asyncio.Queue[Json] = asyncio.Queue(30)  # short, because some messages have pictures
         self._changed = asyncio.Event()
@@ -105,6 +106,7 @@ class Watcher:
             if self._timeline is not None:
                 self._timeline.cancel()
             await self._acting.stop()
+            self._hide(hidden=False)  # last: nobody sees a window that closes
 
     async def _end_in_time(self) -> None:
         while (left_s := self._parts.viewing.left_s(self._viewer)) > 0:  # noqa: ASYNC110 - a moment is waited for
@@ -143,6 +145,7 @@ class Watcher:
 
     def _watch(self, message: messages.Watch) -> None:
         """Watch what the viewer draws now, and nothing else."""
+        self._hide(hidden=message.hidden)
         is_there = self._parts.directory.get
         drawn = {page_id: each for page_id, each in message.tiles.items() if is_there(page_id)}
         if message.page is not None:
@@ -162,6 +165,11 @@ class Watcher:
             if self._timeline is not None:
                 self._timeline.cancel()
             self._timeline = asyncio.create_task(self._follow(message.page)) if message.page else None
+
+    def _hide(self, *, hidden: bool) -> None:
+        """Note whether the window is out of view, for who counts on being seen."""
+        self._viewer.hidden += hidden - self._hidden
+        self._hidden = hidden
 
     async def _answer(self, message: messages.Request) -> None:
         try:

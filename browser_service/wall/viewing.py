@@ -47,6 +47,8 @@ class Viewer:
     """Digest of what the wall's own page sends besides the cookie."""
     left: bool = False
     sockets: int = 0
+    hidden: int = 0
+    """How many of these show the wall in a window that is not in view."""
     answered: int = 0
     """Requests of the viewer that are being answered."""
     second: int = 0
@@ -163,8 +165,8 @@ class Viewing:
 
     @property
     def watched(self) -> bool:
-        """Return whether a viewer who sees the agents' lines is at the wall now."""
-        return any(viewer.sockets and not viewer.read_only for viewer in self._viewers.values())
+        """Return whether a viewer who sees the agents' lines looks at the wall now."""
+        return any(viewer.sockets > viewer.hidden and not viewer.read_only for viewer in self._viewers.values())
 
     def left_s(self, viewer: Viewer) -> float:
         """Return for how many more seconds a viewer may look."""

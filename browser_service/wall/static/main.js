@@ -7,7 +7,7 @@ import { arrival, enter, forgetRequest, leave, onEntry, renew, ticket } from "./
 import { farewell, gate, waiting } from "./gate.js";
 import { Grid } from "./grid.js";
 import { PageView } from "./page.js";
-import { openKeys, openSettings, settings } from "./settings.js";
+import { keepCalled, openKeys, openSettings, settings } from "./settings.js";
 import { Socket } from "./socket.js";
 import { Threads } from "./threads.js";
 import { owner, present } from "./words.js";
@@ -77,7 +77,9 @@ function greet(viewer) {
   if (version && version !== viewer.version) return location.reload(); // the service is another by now, and so is its page
   version = viewer.version;
   model.viewer = viewer;
-  if (!viewer.request) stay();
+  if (viewer.request) return;
+  stay();
+  if (!viewer.readOnly) keepCalled(socket);
 }
 
 /** Stays signed in while the wall is in use, also over restarts of the service. */
@@ -178,7 +180,7 @@ function makeBar() {
   const who = chooser("Owner", "All owners", "who");
   const name = el("span", { className: "name cut" });
   const find = el("button", { type: "button", className: "icon plain find", "aria-label": "Find", "aria-expanded": "false", onclick: () => look(find.getAttribute("aria-expanded") === "false") }, icon(SEARCH));
-  const chosen = el("button", { type: "button", className: "icon plain", "aria-label": "Settings", title: "Settings (,)", onclick: () => openSettings(tell) }, icon(SLIDERS));
+  const chosen = el("button", { type: "button", className: "icon plain", "aria-label": "Settings", title: "Settings (,)", onclick: () => openSettings(socket, tell) }, icon(SLIDERS));
   const past = el("a", { className: "button plain", href: "#/day", title: "What happened within the past day" }, icon(CLOCK), el("span", { className: "word" }, "Past day"));
   const ways = el("nav", { className: "ways-on", "aria-label": "More" }, new NewPage(socket, tell).button, past);
   const goes = el("button", { type: "button", className: "plain", onclick: () => leave().catch(() => {}).then(() => location.reload()) }, "Leave");
@@ -229,6 +231,7 @@ function chooser(label, all, key) {
 let scrolled = 0; // how far the wall was, while a page is shown
 function route() {
   const [, kind, id] = location.hash.split("/");
+  if (kind === "request") return toRequest(decodeURIComponent(id ?? ""));
   const from = view?.id;
   if (!view) scrolled = scrollY;
   view?.leave();
@@ -242,6 +245,13 @@ function route() {
   scrollTo(0, view ? 0 : scrolled);
   grid.yours.show(!view);
   watch();
+}
+
+/** Goes where a request is answered. */
+function toRequest(id) {
+  const asked = model.requests.find((each) => each.id === id);
+  location.replace(asked ? `#/page/${encodeURIComponent(asked.pageId)}` : "#/");
+  if (!asked) tell(OVER);
 }
 
 let fading = 0;
@@ -258,6 +268,12 @@ addEventListener("hashchange", () => {
   if (/^#[^/]/.test(location.hash)) location.reload(); // the link of another viewer
   else if (bar) route();
 });
+navigator.serviceWorker?.addEventListener("message", ({ data: id }) => { // a click on a notification
+  const isHere = bar?.element.isConnected && [null, id].includes(model.viewer.request);
+  if (!isHere) forgetRequest();
+  location.hash = `#/request/${encodeURIComponent(id)}`;
+  if (!isHere) location.reload();
+});
 onEntry(() => app.querySelector(".gate .command") && location.reload());
 addEventListener("resize", () => bar && watch());
 document.addEventListener("visibilitychange", () => bar && watch());
@@ -266,7 +282,7 @@ addEventListener("keydown", (event) => {
   if (event.key === "Escape" && view) location.hash = "#/";
   else if (event.key.startsWith("Arrow") && event.target.matches(".title")) grid.step(event.key);
   else if (settings.keys && event.key === "?") openKeys(KEYS);
-  else if (settings.keys && event.key === ",") openSettings(tell);
+  else if (settings.keys && event.key === ",") openSettings(socket, tell);
   else if (settings.keys && event.key === "/" && !view) bar.look(true);
   else return;
   event.preventDefault();

@@ -1,7 +1,7 @@
 // What a person chooses for the wall in this browser: how it looks, and how it calls when an agent asks for them.
 
-import { el } from "./dom.js";
-import { KINDS } from "./words.js";
+import { subscribe, tellWorker, unsubscribe } from "./calls.js";
+import { el, write } from "./dom.js";
 
 const KEY = "browse-together.settings";
 const USUAL = { theme: "", density: "", sound: false, notify: false, keys: true };
@@ -9,9 +9,10 @@ const CHOICES = {
   theme: ["Colours", { "": "As the system", light: "Light", dark: "Dark" }],
   density: ["Density", { "": "Roomy", compact: "Compact" }],
 };
+const reach = new Text(); // of notifications: what they need
 const SWITCHES = {
   sound: ["Sound", "when an agent asks for you"],
-  notify: ["Notification", "when an agent asks for you, and the wall is not in front"],
+  notify: ["Notification", reach],
   keys: ["Single keys", "such as / and ?: the key ? lists them"],
 };
 const TONES_HZ = [660, 880];
@@ -26,6 +27,18 @@ function read() {
 }
 
 export const settings = read();
+let isCalled = false; // by Web Push
+const notifies = () => settings.notify && globalThis.Notification?.permission === "granted";
+
+function sayReach() {
+  write(reach, `when an agent asks for you, ${!notifies() ? "and the wall is not in front" : isCalled ? "also when this page is closed" : "while this page is open"}`);
+}
+
+/** Has this browser called as its person chose, as far as it can be. */
+export async function keepCalled(socket) {
+  isCalled = notifies() && (await subscribe(socket, notifies));
+  sayReach();
+}
 
 function apply() {
   Object.assign(document.documentElement.dataset, { theme: settings.theme, density: settings.density });
@@ -40,18 +53,22 @@ function choose(name, value) {
 apply();
 
 /** Opens the settings. `tell` says what stands against one. */
-export function openSettings(tell) {
+export function openSettings(socket, tell) {
+  sayReach();
   const choices = Object.entries(CHOICES).map(([name, [text, values]]) => el("label", {}, text,
     el("select", { onchange: ({ target }) => choose(name, target.value) },
       Object.entries(values).map(([value, words]) => el("option", { value, selected: settings[name] === value }, words)))));
   const switches = Object.entries(SWITCHES).map(([name, [text, when]]) => el("label", {}, el("span", {}, text, el("span", { className: "quiet small" }, when)),
-    el("input", { type: "checkbox", checked: settings[name], onchange: async ({ target }) => {
+    el("input", { type: "checkbox", checked: name === "notify" ? notifies() : settings[name], onchange: async ({ target }) => {
       if (name === "notify" && target.checked && (await permission()) !== "granted") {
         target.checked = false;
         tell("Your browser shows no notifications of the wall: allow them in its settings.", true);
       }
       if (name === "sound" && target.checked) ring();
       choose(name, target.checked);
+      if (name !== "notify") return;
+      sayReach();
+      await (target.checked ? keepCalled(socket) : unsubscribe(socket).catch((error) => tell(error.message, true)));
     } })));
   open("Settings", choices, switches);
 }
@@ -69,20 +86,12 @@ function open(title, ...parts) {
   sheet.showModal();
 }
 
-const permission = async () => (globalThis.Notification ? Notification.requestPermission() : "denied");
+const permission = async () => (globalThis.Notification && navigator.serviceWorker ? Notification.requestPermission() : "denied");
 
 /** Calls the person for requests that are new. No page's or agent's words are in the notification. */
 export function call(requests) {
   if (settings.sound) ring();
-  if (!settings.notify || !document.hidden || globalThis.Notification?.permission !== "granted") return;
-  for (const { id, kind, pageId } of requests) {
-    const shown = new Notification(`An agent ${KINDS[kind]}`, { tag: id, icon: "/wall/static/mark.svg" });
-    shown.onclick = () => {
-      focus();
-      location.hash = `#/page/${encodeURIComponent(pageId)}`;
-      shown.close();
-    };
-  }
+  if (notifies() && document.hidden) requests.forEach(tellWorker);
 }
 
 function ring() {

@@ -19,7 +19,7 @@ export async function report(asked, tell) {
 export class Socket {
   #socket = null;
   #wait = FIRST_MS;
-  #watching = { tiles: {}, page: null };
+  #watching = {};
   #asked = new Map();
   #number = 0;
 
@@ -43,12 +43,12 @@ export class Socket {
     this.#socket.close();
   }
 
-  /** Says what is drawn now. It is said again after each new connection. */
+  /** Says what is drawn now, and whether anybody can see it. It is said again after each new connection. */
   watch(tiles, page) {
-    const text = JSON.stringify({ tiles, page });
-    if (text === JSON.stringify(this.#watching)) return;
-    this.#watching = { tiles, page };
-    this.#send({ type: "watch", tiles, page });
+    const now = { tiles, page, hidden: document.hidden };
+    if (JSON.stringify(now) === JSON.stringify(this.#watching)) return;
+    this.#watching = now;
+    this.#send({ type: "watch", ...now });
   }
 
   /** Asks for something by its type in `wall/messages.py`. Returns the answer, or its text. Throws the service's refusal. */

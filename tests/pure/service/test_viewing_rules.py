@@ -169,3 +169,15 @@ def test_few_requests_of_a_viewer_run_at_a_time() -> None:
         ask(viewing, viewer, times=MOST_A_SECOND)
     with viewing.answering(viewer):
         pass
+
+
+def test_the_wall_is_watched_while_a_person_has_a_window_of_it_in_view() -> None:
+    viewing = seen()
+    reader, person = (viewing.enter(viewing.make_link("", read_only=read_only)).viewer for read_only in (True, False))
+    with viewing.watching(reader):
+        assert not viewing.watched
+        with viewing.watching(person), viewing.watching(person):
+            person.hidden = 1
+            assert viewing.watched
+            person.hidden = 2
+            assert not viewing.watched
