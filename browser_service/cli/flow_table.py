@@ -12,7 +12,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, NamedTuple, cast
+from typing import Final, NamedTuple, TextIO, cast
 from uuid import uuid4
 
 from filelock import FileLock, Timeout
@@ -35,6 +35,8 @@ from shared.model import Json
 
 _COLUMNS: Final = ("row", "status", "detail", "outputs", "call", "values")
 _DIGEST: Final = 16
+_SEPARATORS: Final = ",;\t"
+"""What tables of spreadsheets have between cells; the first where there is only one column."""
 _BACK_WITHIN_S: Final = 60.0
 _LOOK_S: Final = 0.25
 _MOST_TRIES: Final = 5
@@ -91,24 +93,47 @@ class Report:
 
 
 def rows_of(path: Path, flow: Flow, fixed: Json) -> list[Json]:
-    """Return the values of each row. Raises ValidationFailed for a column or a value that is missing, before any row is
-    run."""
-    with path.open(newline="", encoding="utf-8-sig") as file:
-        reader = csv.DictReader(file)
-        columns = [*(reader.fieldnames or [])]
-        needed = [name for name, each in flow.parameters.items() if each.default is None and name not in fixed]
-        if missing := [name for name in needed if name not in columns]:
+    """Return the values of each row that has any. Raises ValidationFailed for what cannot be read or is missing, before
+    any row is run."""
+    try:
+        with path.open(newline="", encoding="utf-8-sig") as file:
+            return _rows(file, path.name, flow, fixed)
+    except UnicodeDecodeError:
+        raise ValidationFailed(f"{path.name} is not in UTF-8.", hint="Save it as CSV in UTF-8.") from None
+    except csv.Error as error:
+        raise ValidationFailed(f"{path.name} is no CSV: {error}.") from None
+
+
+def _rows(file: TextIO, name: str, flow: Flow, fixed: Json) -> list[Json]:
+    separator = max(_SEPARATORS, key=file.readline().count)
+    file.seek(0)
+    reader = csv.DictReader(file, delimiter=separator)
+    columns = [*(reader.fieldnames or [])]
+    if twice := [column for column in columns if columns.count(column) > 1 and column in flow.parameters]:
+        raise ValidationFailed(f"{name} has the column {twice[0]!r} more than once.")
+    needed = [name for name, each in flow.parameters.items() if each.default is None and name not in fixed]
+    if missing := [name for name in needed if name not in columns]:
+        raise ValidationFailed(
+            f"{name} has no column {missing[0]!r}; it has {', '.join(map(repr, columns)) or 'none'}.",
+            hint=f"Give it one, or the same value for all rows: --value {missing[0]}=...",
+        )
+    rows: list[Json] = []
+    for line in reader:
+        if not any(line.values()):
+            continue
+        if len(rows) == _MOST_ROWS:
+            raise ValidationFailed(f"{name} has more than {_MOST_ROWS:,} rows.")
+        if None in line:
             raise ValidationFailed(
-                f"{path.name} has no column {missing[0]!r}; it has {', '.join(columns) or 'none'}.",
-                hint=f"Give it one, or the same value for all rows: --value {missing[0]}=...",
+                f"{name}, line {reader.line_num}: it has more cells than there are columns.",
+                hint=f'A cell with {separator!r} in it stands in quotes: "Doe{separator} Ana".',
             )
-        rows: list[Json] = []
-        for line in reader:
-            if len(rows) == _MOST_ROWS:
-                raise ValidationFailed(f"{path.name} has more than {_MOST_ROWS:,} rows.")
-            given = {name: line[name] for name in columns if name in flow.parameters and line[name] is not None}
-            rows.append({**given, **fixed})
+        given = {name: line[name] for name in columns if name in flow.parameters and line[name] is not None}
+        rows.append({**given, **fixed})
+        try:
             flow.values_for(rows[-1])
+        except ValidationFailed as error:
+            raise ValidationFailed(f"{name}, line {reader.line_num}: {error.message}") from None
     return rows
 
 

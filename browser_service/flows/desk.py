@@ -40,7 +40,8 @@ class FlowDesk:
         if not asked.replace and self.files.path(asked.flow).exists():
             raise ValidationFailed(
                 f"There is a flow {asked.flow!r} already.",
-                hint='Take another name, or overwrite it if it is yours: "replace": true.',
+                hint="Take another name, or overwrite it if it is yours: "
+                f"{next_call('save_flow', ..., name=asked.flow, replace=True)}.",
                 details=field_details("name"),
             )
         records = await self._records(caller, asked)
