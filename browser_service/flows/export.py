@@ -30,8 +30,9 @@ Writer = Callable[[Arguments, str, Step], list[str] | None]
 def as_python(flow: Flow) -> str:
     """Return a program that takes the parameters as options."""
     options = "\n".join(
-        f"    options.add_argument({_text(f'--{name}')}, dest={_named(name)!r}, required=True)"
-        for name in flow.parameters
+        f"    options.add_argument({_text(f'--{name}')}, dest={_named(name)!r}, "
+        + ("required=True)" if each.default is None else f"default={_text(each.default)})")
+        for name, each in flow.parameters.items()
     )
     lines = [
         _head(flow)
@@ -41,9 +42,10 @@ def as_python(flow: Flow) -> str:
         "def main() -> None:",
         "    options = argparse.ArgumentParser()",
         options,
+        "    given = vars(options.parse_args())",
         "    with sync_playwright() as playwright:",
         "        browser = playwright.chromium.launch()",
-        "        print(run(browser.new_page(), **vars(options.parse_args())))",
+        "        print(run(browser.new_page(), **given))",
         "        browser.close()",
         "",
         "",

@@ -35,6 +35,13 @@ def test_an_export_is_python_whatever_its_parameters_are_called(name: str) -> No
         assert f".fill(f'Dear {{flow_{name}}}!')" in text
 
 
+def test_an_exported_program_knows_its_values_before_it_starts_a_browser() -> None:
+    text = as_python(parse(flow_of(parameters={"from_": {}, "size": {"default": "M"}}), "tea"))
+    assert "'--from_', dest='from_', required=True)" in text
+    assert "'--size', dest='size', default='M')" in text
+    assert text.index("options.parse_args()") < text.index("sync_playwright() as playwright")
+
+
 def test_a_name_in_a_selector_is_read_whatever_its_escapes_are() -> None:
     assert (unquoted(r"it\'s"), unquoted(r"say \"go\"")) == ("it's", 'say "go"')
 
