@@ -41,6 +41,7 @@ _SHOWN_OF_ALIKE: Final = 2
 _MOST_WITHIN: Final = 200
 """A larger new element is reported part by part, so that no page makes us search the same elements repeatedly."""
 _WINDOWS: Final = frozenset({"dialog", "alertdialog"})
+_MESSAGES: Final = frozenset({"alert", "status"})
 _MOST_NAMED: Final = 2
 """More removed elements than this are only counted."""
 _LINE_CHARACTERS: Final = 160
@@ -93,7 +94,7 @@ def news(old: Tree, new: Tree) -> News:
     """Compare two trees of one document."""
     difference = Difference(old, new, covers=True)
     teller = _Teller(difference)
-    changes = [*teller.appeared(), *teller.changed(), *teller.went(), *teller.windows()]
+    changes = [*teller.appeared(), *teller.changed(), *teller.went(), *teller.windows(), *teller.said_again()]
     told = sorted(changes, key=lambda change: change.index)
     remade = sum(difference.after.node(ref).role in CONTROLS for ref in difference.remade)
     return News(told, teller.alike, remade, difference.differs)
@@ -225,6 +226,19 @@ class _Teller:
             lines = [f"- {_counts_of(fewer)} fewer"] if fewer else []
             if lines := lines if parent in replaced else self._named(refs):
                 yield Change(lines, [], self._after.indexes.get(parent, 0))
+
+    def said_again(self) -> Iterator[Change]:
+        """Report a message that the page wrote anew without a new word: the same again, or less than before."""
+        remade = self._difference.remade
+        for ref in dict.fromkeys(self._after.parents[each] for each in remade):
+            index = self._after.indexes.get(ref)
+            node = self._after.nodes[index] if index is not None and ref not in self._came else None
+            if index is None or node is None or node.role not in _MESSAGES:
+                continue
+            if not any(child in self._came - remade for child in self._after.children[ref]):
+                inner = islice(descendants(self._after.nodes, index), _MOST_PHRASES)
+                words = [each for each in inner if each.label]
+                yield self._change(_cut_line("~", [node, *words]), [node, *words], index)
 
     def _is_unwrapped(self, ref: str) -> bool:
         """Return whether only a box was removed, and its content is still there."""
