@@ -29,6 +29,7 @@ from browser_service.actions.support.sliders import move_slider, take_last_step
 from browser_service.host import errors
 from browser_service.host.elements.field_watch import FIELD_CHARACTERS
 from browser_service.host.elements.handles import taken
+from browser_service.host.elements.locators import without_state_check
 from browser_service.host.pages.handle import BrowserPage
 from browser_service.host.scripts import marked, results, script
 from browser_service.host.scripts.results import BadResult
@@ -207,7 +208,7 @@ class Form:
         else:
             found = taken(await field.locator.evaluate_handle(_TICK_TARGET, timeout=self._wait_ms))
             # our script returns an element
-            await cast("ElementHandle", found).set_checked(field.input, timeout=self._wait_ms)
+            await without_state_check(cast("ElementHandle", found).set_checked(field.input, timeout=self._wait_ms))
 
     async def _handle_of(self, field: FormEntry) -> ElementHandle:
         return taken(await field.locator.element_handle(timeout=self._wait_ms))

@@ -6,6 +6,7 @@ import {isSecret, textOfField} from "./secret_field.js";
 export default e => {
   const active = e.getRootNode().activeElement, within = !active || e.contains(active) || active.matches('body');
   const focus = within ? '' : named(active);
-  const opened = e.getAttribute('aria-expanded') === 'true';
+  const lists = ['listbox', 'true'].includes(e.getAttribute('aria-haspopup') || 'listbox');
+  const opened = lists && e.getAttribute('aria-expanded') === 'true';
   return {value: textOfField(e), secret: isSecret(e), type: String(e.type), opened, focus, field: field(e)};
 };

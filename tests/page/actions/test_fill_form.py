@@ -227,6 +227,13 @@ async def test_switches_sliders_and_boxes_under_their_labels_are_set_as_a_person
         ]
 
 
+async def test_a_switch_that_shows_late_what_it_is_counts_as_set(tab: Tab) -> None:
+    await tab.show("<b id=a role=switch aria-checked=false onclick='setTimeout(() => ariaChecked = true, 30)'>Wake</b>")
+    assert (await tab.call("fill_form", fields=[field("#a", YES)]))["observed"] == "1 field as given"
+    await tab.show("<b id=a role=switch aria-checked=false>Wake</b>")
+    assert "#a is not checked now" in (await tab.error("fill_form", fields=[field("#a", YES)]))["message"]
+
+
 async def test_a_slider_that_took_another_value_is_reported_with_its_possible_values(tab: Tab) -> None:
     await tab.show(OWN_CONTROLS)
     for selector, wanted, took in (("#slider", 33, "36"), ("#range", 7, "6")):
