@@ -205,7 +205,7 @@ def _as_shown(view: ClientView, ref: str) -> list[str]:
     if index is None:
         return []
     node = view.tree[index]
-    if not node.name or len(node.name) > _MOST_NAME or node.role == "generic":
+    if not node.name or len(node.name) > _MOST_NAME or node.role in {"generic", "iframe"}:
         return []
     own = f"role={node.role}[name={json.dumps(node.name, ensure_ascii=False)}]"
     if sum(each.name == node.name and each.role == node.role for each in view.tree) == 1:

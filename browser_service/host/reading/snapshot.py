@@ -270,12 +270,17 @@ def _frame(found: Any) -> tuple[float, Typed, Judgement | None]:  # Any: JSON, o
 
 
 def _unseen(nodes: Tree, prefix: str, judged: Judgement | None) -> tuple[list[str], list[int]]:
-    """Return a document's invisible words, and the indexes of its invisible frames. Its refs begin with `prefix`."""
+    """Return a document's invisible words, and the indexes of its invisible frames, and name its frames. Its refs begin
+    with `prefix`."""
     if judged is None:
         return [], []
     frames = [i for i, node in enumerate(nodes) if node.role == "iframe" and _is_of(node, prefix)]
-    paired = zip(frames, judged["frames"], strict=True) if len(frames) == len(judged["frames"]) else ()
-    return [*judged["words"]], [index for index, is_hidden in paired if is_hidden]
+    hidden = list[int]()
+    if len(frames) == len(judged["frames"]):
+        for index, (is_hidden, name) in zip(frames, judged["frames"], strict=True):
+            nodes[index].name = name
+            hidden += [index] if is_hidden else []
+    return [*judged["words"]], hidden
 
 
 def _is_of(node: Node, prefix: str) -> bool:

@@ -22,7 +22,8 @@ class Judgement(TypedDict):
     """The result of the script `unseen_words` for a document."""
 
     words: list[str]
-    frames: list[bool]
+    frames: list[tuple[bool, str]]
+    """Whether each frame is invisible, and its name."""
     all: bool
 
 
@@ -30,7 +31,8 @@ def judgement(found: Any) -> Judgement | None:  # Any: JSON, of a page
     """Parse the script's result; None if nobody asked it. Raises TypeError or LookupError for any other."""
     if found is None:
         return None
-    words, frames = [*map(str, found["words"])][:_MOST_WORDS], [*map(bool, found["frames"])]
+    words = [*map(str, found["words"])][:_MOST_WORDS]
+    frames = [(bool(is_unseen), str(name)) for is_unseen, name in found["frames"]]
     return Judgement(words=words, frames=frames, all=bool(found["all"]))
 
 

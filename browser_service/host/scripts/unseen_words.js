@@ -1,5 +1,6 @@
 // Returns the texts and names of a document that are drawn but unseen, unless the same text is seen elsewhere, and
-// which of its frames are unseen. It judges a limited number of texts, and takes the others for seen.
+// each of its frames' name and whether it is unseen. It judges a limited number of texts, and takes the others for seen.
+import {cut} from "./cut.js";
 import {texts, unseen, unseenElement} from "./seen.js";
 
 const MOST_MS = 1000, MOST_TEXTS_READ = 5000, MOST_WORDS = 1000, MOST_CHARACTERS = 300, MOST_NAMED = 2000;
@@ -37,7 +38,8 @@ export const unseenWords = document => {
     && getComputedStyle(e).visibility === 'visible' && !e.closest('[aria-hidden=true]'));
   return {
     words: found.map(text => text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS)}\u2026` : text),
-    frames: frames.map(e => !!unseenElement(e)), all: false,
+    frames: frames.map(e => [!!unseenElement(e), cut(flat(e.getAttribute('aria-label') || e.title), NAME_CHARACTERS)]),
+    all: false,
   };
 };
 

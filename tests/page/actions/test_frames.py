@@ -109,3 +109,19 @@ async def test_a_hidden_frame_ends_no_wait_and_is_named_at_its_end(tab: Tab) -> 
         assert error["message"] == f"Element matching selector 'text=Pay' not found after {timeout}ms"
         assert error["hint"] == 'It is in frame \'#till\' (1): repeat it with "frame": "#till".'
         assert error["details"]["context"]["frames"] == [{"frame": "#till", "count": 1}]
+
+
+async def test_a_snapshot_has_the_names_of_frames_also_within_frames(tab: Tab) -> None:
+    tab.site.page("/pay", PAY)
+    tab.site.page("/outer", f"<iframe aria-label='Card number' src={tab.site.url('/pay', 'localhost')}></iframe>")
+    await tab.show(
+        f"<iframe title=Payment src={tab.site.url('/outer', 'localhost')}></iframe><iframe srcdoc=x></iframe>"
+    )
+    await tab.call("wait_for_load")
+    tree = (await tab.call("snapshot"))["snapshot"]
+    payment, card, other = [line.strip() for line in tree.splitlines() if "iframe" in line]
+    assert payment.startswith('- iframe "Payment" [ref=')
+    assert card.startswith('- iframe "Card number" [ref=')
+    assert other.startswith("- iframe [ref=")
+    ref = payment.split("ref=")[1].split("]")[0]
+    assert "observed" in await tab.call("hover", selector=ref)
