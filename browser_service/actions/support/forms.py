@@ -37,7 +37,7 @@ from browser_service.host.stages import explanation
 from browser_service.host.stages.rules import check_button, check_field
 from shared.actions.combining import FillForm, FormField
 from shared.actions.interaction import Check, Fill
-from shared.errors import BrowseError, UnknownOutcome
+from shared.errors import BrowseError, UnknownOutcome, WithoutEffect
 from shared.model import Json
 from shared.next_calls import next_call
 
@@ -257,7 +257,8 @@ class Form:
         try:
             yield
         except BrowseError as error:
-            before = f"Filled before: {', '.join(self._filled)}." if self._filled else "Nothing was filled."
+            other = "No other field" if isinstance(error, WithoutEffect) else "Nothing"  # this one may have a part
+            before = f"Filled before: {', '.join(self._filled)}." if self._filled else f"{other} was filled."
             error.message = f"{place}: {error.message.removesuffix('.')}. {before}"
             context = error.details.get("context")
             context = context if isinstance(context, dict) else {}
