@@ -5,9 +5,14 @@ const FIELDS = 'input, textarea, select, [role=combobox]';
 
 const flat = text => (text || '').replace(/[\s\u200b]+/g, ' ').trim();
 
+const focused = root => {
+  const at = root.activeElement;
+  return at?.shadowRoot && focused(at.shadowRoot) || at;
+};
+
 const active = e => {
-  const root = e.getRootNode(), at = root.activeElement;
-  if (at?.matches('[role=option]')) return at;
+  const root = e.getRootNode(), at = root.activeElement, moved = focused(document);
+  if (moved?.matches('[role=option]')) return moved;
   return [at, e].map(each => root.getElementById?.(each?.getAttribute('aria-activedescendant') || '')).find(each => each);
 };
 
@@ -22,8 +27,8 @@ const boxOf = e => {
 
 export default async (e, name) => {
   const names = () => {
-    const option = active(e);
-    return option ? [option.getAttribute('aria-label'), option.textContent, option.title].map(flat).filter(text => text) : [];
+    const option = active(e), host = option?.getRootNode().host;
+    return option ? [option.getAttribute('aria-label'), option.textContent, option.title, host?.textContent].map(flat).filter(text => text) : [];
   };
   const until = performance.now() + WAIT_MS;
   while (!names().includes(name) && performance.now() < until) await new Promise(then => setTimeout(then, TURN_MS));

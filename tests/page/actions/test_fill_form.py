@@ -315,6 +315,35 @@ async def test_a_search_field_of_a_combobox_chooses_what_leads_nowhere_else(tab:
     assert await tab.sees("out.textContent") == ""
 
 
+SLOTTED = """<x-pick><x-tea>Tea</x-tea><x-tea>Mate</x-tea></x-pick><script>
+customElements.define('x-tea', class extends HTMLElement {
+  connectedCallback() {
+    const inner = '<p role=option tabindex=-1><slot></slot></p>';
+    this.attachShadow({mode: 'open', delegatesFocus: true}).innerHTML = inner;
+  }
+});
+customElements.define('x-pick', class extends HTMLElement {
+  connectedCallback() {
+    const root = this.attachShadow({mode: 'open'});
+    root.innerHTML = '<b role=combobox tabindex=0>none</b><div role=listbox hidden><slot></slot></div>';
+    const [box, list] = root.children, to = n => { list.hidden = false; this.children[n].focus(); };
+    this.onkeydown = e => {
+      const at = [...this.children].indexOf(document.activeElement);
+      if (e.key === 'ArrowDown') to((at + 1) % 2);
+      if (e.key === 'Home') to(0);
+      if (e.key === 'Enter') { box.textContent = this.children[at].textContent; list.hidden = true; }
+    };
+  }
+});
+</script>"""
+
+
+async def test_an_option_in_another_part_of_a_component_is_chosen(tab: Tab) -> None:
+    await tab.show(SLOTTED)
+    result = await tab.call("fill_form", fields=[field("role=combobox", "Mate")])
+    assert result["observed"].startswith("role=combobox shows 'Mate'")
+
+
 TWO_LISTS = """<ul role=listbox><li role=option onclick='other.textContent = "taken"'>Late</li></ul>
 <button id=slot type=button aria-haspopup=listbox>Choose</button>
 <div id=pop hidden role=listbox><p role=option>Late</p></div><i id=other></i><script>
