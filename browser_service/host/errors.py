@@ -172,7 +172,7 @@ _HINTS: Final = {
     'Input of type "file"': f"It takes files: {next_call('upload_file', selector=..., files=[...])}.",
     "Element is not an <input>, <textarea> or [contenteditable]": (
         f"A select takes {next_call('select_option', selector=..., value=...)}; what only looks like one, a click that "
-        f"opens it. A table's cell opens a field by {next_call('click', selector=..., params={'clickCount': 2})}: fill "
+        f"opens it. A table's cell opens a field by {next_call('click', selector=..., clickCount=2)}: fill "
         f"that, then {next_call('press', key='Enter')}. {next_call('snapshot')}."
     ),
 }
