@@ -35,5 +35,5 @@ export default async (e, name) => {
   const box = boxOf(e), offered = [...box.querySelectorAll('[role=listbox]')].filter(list => list.checkVisibility()).map(list => list.innerText);
   const text = offered.reduce((words, each) => words.replace(each, () => ''), box.innerText);
   const shown = flat(`${e.value ?? ''} ${text}`).slice(0, MOST_CHARACTERS);
-  return {names: names(), shown, value: String(e.value ?? ''), editable: e.matches('input:not([readonly]), textarea')};
+  return {names: names(), shown, value: String(e.value ?? ''), editable: e.matches('input:not([readonly], [inputmode=none]), textarea')};
 };

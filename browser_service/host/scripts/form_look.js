@@ -16,7 +16,7 @@ const look = (found, most) => found.map(formControl).map(c => {
   const chosen = [...c.selectedOptions || []];
   return {
     kind,
-    type: c.readOnly ? 'read-only' : c.type || (kind === 'slider' ? kind : ''),
+    type: c.readOnly || kind === 'combobox' && c.inputMode === 'none' ? 'read-only' : c.type || (kind === 'slider' ? kind : ''),
     names: [c.value, c.getAttribute('aria-label'), ...[...c.labels || []].map(l => l.textContent.trim())]
       .filter(name => name),
     value: kind === 'select' ? chosen.map(o => o.value) : kind === 'slider' ? c.getAttribute('aria-valuenow') ?? '' : textOfField(c),

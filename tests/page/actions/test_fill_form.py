@@ -280,6 +280,16 @@ async def test_comboboxes_get_the_options_that_are_listed_and_what_else_they_tak
     assert (await tab.call("fill_form", fields=[field("#tags", "plain")]))["observed"].startswith("1 field as given")
 
 
+async def test_a_combobox_that_takes_no_typing_is_chosen_from(tab: Tab) -> None:
+    await tab.show(
+        COMBOBOXES.replace("<span id=one", "<b id=seen></b><input inputmode=none id=one")
+        .replace("none</", "</")
+        .replace("one.textContent = name", "seen.textContent = name; one.value = ''")
+        .replace("box === one", "true")
+    )
+    assert "#one shows 'Green'" in (await tab.call("fill_form", fields=[field("#one", "Green")]))["observed"]
+
+
 SEARCHED = """<label>City <input id=city type=search role=combobox aria-controls=list> <b id=out></b></label>
 <ul role=listbox id=list hidden></ul><input id=next><script>
 let at = -1;
