@@ -23,7 +23,7 @@ __all__ = ["claude", "running"]
 
 pytestmark = [pytest.mark.anyio, pytest.mark.whole_browser]  # the lighter one shows no notifications
 
-_ASKS: dict[str, AnyJson] = {"pageId": "shop", "kind": "login", "message": "Please sign in.", "timeout": 1}
+_ASKS: dict[str, AnyJson] = {"pageId": "shop", "kind": "login", "message": "Please sign in.", "timeout": 1_000}
 _SUBSCRIBES = """
 PushManager.prototype.subscribe = async ({ applicationServerKey, userVisibleOnly }) => {
   if (!userVisibleOnly || applicationServerKey.length !== 87) throw new Error("no browser takes that");
