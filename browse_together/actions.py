@@ -666,7 +666,7 @@ class PageActions(Calling):
         return self._call("snapshot", Snapshot, locals())
 
     def find(
-        self, selector: str | None = None, *, text: str | None = None, role: str | None = None, name: str | None = None,
+        self, text: str | None = None, *, role: str | None = None, name: str | None = None, selector: str | None = None,
         frame: str | None = None, queries: Sequence[str | FindQuery] | None = None, **common: Unpack[OfPage],
     ) -> Found:
         """Find at most 12 elements, with refs. Each with its state, and its row's or section's heading. Each of
@@ -2285,7 +2285,7 @@ class AsyncPageActions(AsyncCalling):
         return await self._call("snapshot", Snapshot, locals())
 
     async def find(
-        self, selector: str | None = None, *, text: str | None = None, role: str | None = None, name: str | None = None,
+        self, text: str | None = None, *, role: str | None = None, name: str | None = None, selector: str | None = None,
         frame: str | None = None, queries: Sequence[str | FindQuery] | None = None, **common: Unpack[OfPage],
     ) -> Found:
         """Find at most 12 elements, with refs. Each with its state, and its row's or section's heading. Each of

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from textwrap import fill, indent, wrap
 from typing import Final, cast
 
@@ -20,7 +20,7 @@ _LEFT_OUT: Final = frozenset({"seven", "help"})
 """Toolsets of things that Python has itself, or that are another form of what it has."""
 _OURS: Final = {"extract_table": {"rows", "format", "save"}, "extract_data": {"format", "save"}}
 """Arguments for the form of a result, which has one form in Python."""
-_BY_POSITION: Final[Sequence[str]] = ("selector", "text", "pattern")
+_BY_POSITION: Final = frozenset({"selector", "text", "pattern"})
 _BUSY: Final = frozenset({"PAGE_OWNED", "WORK_OWNED", "HUMAN_IN_CONTROL"})
 _NAMED: Final = {
     "JsonValue": "Any",
@@ -143,7 +143,7 @@ def _arguments(action: type[Action]) -> dict[str, Schema]:
 def _method(action: type[Action], *, is_async: bool) -> str:
     arguments, required = _arguments(action), required_of(_schema(action))
     leading = [name for name in arguments if name in required]
-    leading = leading or [name for name in _BY_POSITION if name in arguments][:1]
+    leading = leading or [name for name in arguments if name in _BY_POSITION][:1]
     named = [name for name in arguments if name not in leading]
     given = [_parameter(name, arguments[name], is_required=name in required) for name in leading]
     given += ["*"] if named else []

@@ -50,6 +50,7 @@ def test_calls_give_typed_objects_paths_and_bytes(as_client: MakeBrowser, url: s
     assert page.extract_attribute("a", "href", all=True).values == ["/report.csv", "/p"]
     assert page.evaluate_script("({a: [1]})").value == {"a": [1]}
     assert [each.name for each in page.find(role="link").matches] == ["Export", "Open"]
+    assert [each.name for each in page.find("Export").matches] == ["Export"]
     picture = page.screenshot("h1")
     assert picture.startswith(b"\x89PNG")
     assert picture.result.path.read_bytes() == picture == picture._repr_png_()
