@@ -16,7 +16,6 @@ _WALL: Final = Path(entry.__file__).with_name("static") / "wall.html"
 _PORT: Final = 8889
 
 app = FastAPI()
-app.include_router(entry.router)
 app.mount("/parts", StaticFiles(directory=_HERE))
 
 
@@ -25,6 +24,8 @@ async def page() -> HTMLResponse:
     html = _WALL.read_text(encoding="utf-8").replace(f"{wire.WALL_FILES}/main.js", "/parts/parts.js")
     return HTMLResponse(html, headers=entry.HEADERS)
 
+
+app.include_router(entry.router)  # after the page, which stands at the wall's own path
 
 if __name__ == "__main__":
     uvicorn.run(app, port=_PORT)
