@@ -184,6 +184,7 @@ async def _clean_daily(services: Services) -> None:
         try:
             await services.artifacts.clean()
             await services.activity.clean(settings.tuning.activity_days)
+            await services.threads.clean(settings.tuning.activity_days)
             await services.downloads.clean(settings.tuning.artifact_days)
         except (JournalFailed, OSError) as error:
             log.warning("what is old cannot be removed", reason=str(error))

@@ -22,12 +22,14 @@ class _ServiceSettings(FileSettings):
 
 
 def _url_here(fields: Mapping[str, object]) -> str:
-    """Return the address of this machine's service: with https if it serves that, or would once it is started."""
+    """Return the address of this machine's service: with https if it serves that, or would if it were started by us."""
     plain, encrypted = (f"{scheme}://127.0.0.1:{fields['port']}" for scheme in ("http", "https"))
     noted = noted_url(Path(str(fields["data_dir"])))
-    if noted.startswith("https:") and urlsplit(noted).port == fields["port"] and answers(noted):
+    is_here = noted.startswith("https:") and urlsplit(noted).port == fields["port"]
+    if is_here and (answers(noted) or not fields["autostart"]):  # else it was killed, and comes back as we start it
         return noted
-    return encrypted if _ServiceSettings().tls_cert and not answers(plain) else plain
+    is_encrypted = fields["autostart"] and _ServiceSettings().tls_cert and not answers(plain)
+    return encrypted if is_encrypted else plain
 
 
 class ConnectingSettings(ProcessSettings):
@@ -40,6 +42,7 @@ class ConnectingSettings(ProcessSettings):
         validation_alias=AliasChoices("BROWSE_PORT", "PORT"),
         description="Port of the browser service on this machine, if no URL is given.",
     )
+    autostart: bool = Field(default=True, description="Start the service where none runs at that address (loopback).")
     url: Annotated[str, AfterValidator(lambda url: url.rstrip("/"))] = Field(
         default_factory=_url_here,
         pattern=r"^https?://[^/?#]+(/[^?#]*)?$",
@@ -49,7 +52,6 @@ class ConnectingSettings(ProcessSettings):
         default=False,
         description="Send the token to another machine by http://, where everybody in between can read it.",
     )
-    autostart: bool = Field(default=True, description="Start the service where none runs at that address (loopback).")
     session: str | None = Field(
         default=None,
         pattern=ID_PATTERN,

@@ -46,7 +46,7 @@ def mint(
     further claims, such as limits, or another audience.
     """
     own = {"jti": secrets.token_hex(6), **({"operator": True} if operator else {})}
-    return jwt.encode({**_claims(client_id, label, lifetime_s), **own, **claims}, secret, algorithm=TOKEN_ALGORITHM)
+    return jwt.encode({**_claims(client_id, label, lifetime_s), **claims, **own}, secret, algorithm=TOKEN_ALGORITHM)
 
 
 def mint_key(secret: str, request_id: str, *, client_id: str = "", label: str = "") -> str:

@@ -19,7 +19,10 @@ def tracing_of(environment: Mapping[str, str]) -> "Tracing | None":
         return None
     try:
         from client.tracing import Tracing  # noqa: PLC0415 - most processes have no endpoint
+
+        return Tracing.of(environment)
     except ImportError as error:
         log.warning("no spans are exported", missing=error.name, advice="pip install 'browse-together[otel]'")
-        return None
-    return Tracing.of(environment)
+    except (ValueError, RuntimeError) as error:  # a variable of OpenTelemetry that its SDK refuses
+        log.warning("no spans are exported", reason=str(error))
+    return None

@@ -30,7 +30,7 @@ def tracing() -> "Tracing | None":
 
 def close() -> None:
     """Export what is left."""
-    if exporting := tracing():
+    if tracing.cache_info().currsize and (exporting := tracing()):
         exporting.close()
 
 

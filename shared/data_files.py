@@ -1,7 +1,7 @@
 """Names all files that the product creates in a data directory, for their writers and for `uninstall`."""
 
 import os
-import threading
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -53,10 +53,10 @@ MADE: Final = (
 def draft(path: Path, content: bytes) -> Path:
     """Write what a file will have to a draft beside it, which only this account can read, and return that, to be moved
     into place. Raises OSError."""
-    written = path.with_name(f".{path.name}.{threading.get_native_id()}")
+    written = path.with_name(f".{path.name}.{os.urandom(8).hex()}")
     try:
-        written.touch(mode=0o600)
-        with written.open("wb") as file:
+        # Made anew, under a name that nobody foresees: a link that lies there would lead us to another file.
+        with open(written, "xb", opener=partial(os.open, mode=0o600)) as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())  # a name without its content would be worse than none

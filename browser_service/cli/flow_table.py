@@ -105,7 +105,13 @@ def rows_of(path: Path, flow: Flow, fixed: Json) -> list[Json]:
 
 
 def _rows(file: TextIO, name: str, flow: Flow, fixed: Json) -> list[Json]:
-    separator = max(_SEPARATORS, key=file.readline().count)
+    header = file.readline()
+
+    def fits(separator: str) -> tuple[int, int]:
+        found = next(csv.reader([header], delimiter=separator), [])
+        return sum(column in flow.parameters for column in found), len(found)
+
+    separator = max(_SEPARATORS, key=fits)
     file.seek(0)
     reader = csv.DictReader(file, delimiter=separator)
     columns = [*(reader.fieldnames or [])]

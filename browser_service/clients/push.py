@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from browser_service.security.web_push import Sender
 
 SERVICES: Final = re.compile(
-    r"https://(fcm\.googleapis\.com|web\.push\.apple\.com"
+    r"https://(fcm\.googleapis\.com|jmt17\.google\.com|web\.push\.apple\.com"
     r"|[a-z0-9.-]+\.(push\.services\.mozilla\.com|notify\.windows\.com))/[!-~]+"
 )
 """The push services of browsers. No port and no user's name stands there, so that every parser finds the same host."""
@@ -97,7 +97,10 @@ class Push:
         headers = {**_HEADERS, "Authorization": self._sender.signature(one.endpoint, _KEPT_S)}
         message = self._sender.encrypted(text, one.p256dh, one.auth)
         if await post(http, one.endpoint, "a push service", message, headers) in _GONE:
-            await self.table.forget("endpoint", one.endpoint)
+            try:
+                await self.table.forget("endpoint", one.endpoint)
+            except JournalFailed as error:  # it is called once more, and the others are called
+                log.warning("who is gone cannot be forgotten", reason=str(error))
 
     def _check(self, wanted: Subscription) -> None:
         """Raise ValidationFailed for a browser that cannot be called."""

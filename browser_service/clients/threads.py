@@ -20,6 +20,7 @@ from shared.model import Model
 _LINES: Final = 20
 _MOST_WORDS: Final = 5
 _A_MINUTE: Final = 10
+_DAY_S: Final = 86_400
 
 log = structlog.get_logger(__name__)
 
@@ -102,6 +103,15 @@ class Threads:
         unread = self.unread(client_id)
         self._threads.pop(client_id, None)
         return unread
+
+    async def clean(self, days: int) -> None:
+        """Forget lines that are older than this, as the rows are."""
+        since = time.time() - days * _DAY_S
+        for client_id, thread in [*self._threads.items()]:
+            lines = tuple(each for each in thread.lines if each.at >= since)
+            if lines != thread.lines:
+                self._threads[client_id] = thread.model_copy(update={"lines": lines})
+                await self.write_down([client_id])
 
     async def write_down(self, client_ids: Iterable[str] | None = None) -> None:
         """Write threads, or all. What the disk does not take holds in memory."""

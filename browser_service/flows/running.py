@@ -428,7 +428,7 @@ def _is_not_yet_there(error: BrowseError) -> bool:
     code, context = error.body().code, error.details.get("context")
     known = context if isinstance(context, dict) else {}
     in_time = code == ElementNotInteractable.code and "timeout" in known
-    return in_time or code in _MISSING or "notBegun" in known
+    return in_time or code in _MISSING or ("notBegun" in known and not known.get("filled"))
 
 
 def _requests(log: Seen) -> list[Json]:

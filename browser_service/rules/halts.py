@@ -53,7 +53,7 @@ class Halts:
     def in_force(self) -> dict[str, Halt | None]:
         """Return what holds now by client, what holds all under "", with None for a client that was let go alone."""
         whole = {"": self.of_all} if self.of_all else {}
-        return whole | {key: each for key, each in self._single.items() if (self._now(each) if each else whole)}
+        return whole | {key: now for key, each in self._single.items() if (now := self._now(each)) or whole}
 
     def restore(self, client_id: str, halt: Halt | None) -> None:
         """Take back what held at an earlier start, as `in_force` named it."""

@@ -199,6 +199,7 @@ def _migrate(db: sqlite3.Connection) -> None:
     for name, statements in MIGRATIONS.items():
         if name not in applied:
             with db:
+                db.execute("BEGIN IMMEDIATE")  # else a change of a table would stay without its name, if we are killed
                 for statement in statements:
                     db.execute(statement)
                 db.execute("INSERT INTO migrations VALUES (?)", (name,))

@@ -16,7 +16,7 @@ from shared.model import Model
 
 _MOST_ASKED: Final = 1_000
 MOST_DEALT: Final = 1_000
-MOST_THREADS: Final = 200
+MOST_THREADS: Final = 1_000
 _MOST_TOKENS: Final = 1_000
 _MOST_SUBSCRIBED: Final = 20
 

@@ -8,6 +8,7 @@ from playwright.async_api import Error as PlaywrightError
 from typing_extensions import TypedDict
 
 from browser_service.actions.support.field_values import not_as_given, shorten
+from browser_service.host import errors
 from browser_service.host.elements.handles import taken
 from browser_service.host.scripts import results, script
 
@@ -65,7 +66,6 @@ async def choose_as_typed(page: Page, element: ElementHandle, text: str) -> tupl
 async def _pick(page: Page, element: ElementHandle, name: str, timeout_ms: float) -> bool:
     """Open the list. If keys reach no option, click the one with the name, after a search where opening the list moves
     the focus into a field. Returns whether an option was clicked."""
-    await element.focus()
     before = taken(await element.evaluate_handle(_OPENED, [name, 0, None, None]))
     await element.press("ArrowDown", timeout=timeout_ms)
     if (await _state(element, name))["names"]:
@@ -84,7 +84,9 @@ async def _pick(page: Page, element: ElementHandle, name: str, timeout_ms: float
         try:
             await option.click(timeout=_RESULT_MS)
             break
-        except PlaywrightError:
+        except PlaywrightError as error:
+            if errors.began(error):
+                break  # it was clicked, and what that leads to takes long
             option = None
     else:
         return False

@@ -84,10 +84,9 @@ class Question(Generic[T]):
         finally:
             looking.cancel()
             seen = looking.result() if looking.done() and not looking.cancelled() and not looking.exception() else None
-        keys = self.enters and not seen
         if not seen or not self.fits(of_kind(self.kind, seen[0]["value"])):
             seen = None  # the page may have sent such an event itself before the act
-        return result, await _read(page, selector, element, self, seen, keys=keys)
+        return result, await _read(page, selector, element, self, seen)
 
 
 def watch_ms(page: BrowserPage) -> int:

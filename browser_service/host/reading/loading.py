@@ -20,7 +20,7 @@ _LOADING: Final = re.compile(r"(loading|please wait)([.…!]*$|\b.*(\.\.\.|…)$
 _MESSAGE_CHARACTERS: Final = 40
 """Maximum length of a text that only says that something is loading."""
 _MOST_LISTED: Final = 2
-EMPTY: Final = f"no text or control yet; if it should have some, look again in a moment: {next_call('snapshot')}"
+EMPTY: Final = "no text or control yet; if it should have some, "
 
 
 async def wait_for_answers(view: ClientView, pending: Callable[[], list[str]], *, asked: bool) -> bool:
@@ -46,7 +46,12 @@ def describe(view: ClientView, pending: list[str]) -> str:
         signs.append(f"{view.state.busy} part{'s' if view.state.busy > 1 else ''} of it marked as busy")
     messages = [message for message in dict.fromkeys(map(_loading_message, view.tree)) if message]
     signs += [repr(message) for message in messages[:_MOST_LISTED]]
-    return f"still loading: {', '.join(signs)}; look again in a moment: {next_call('snapshot')}" if signs else ""
+    return f"still loading: {', '.join(signs)}" if signs else ""
+
+
+def again(page_id: str) -> str:
+    """Return the advice for a page that waits for something. It stands outside the page's words."""
+    return f"look again in a moment: {next_call('snapshot', page_id=page_id)}"
 
 
 def _loading_message(node: Node) -> str:

@@ -1,6 +1,7 @@
 // Returns the option of a name in the list that a combobox has opened, else the field to which the focus moved, by which
 // that list is searched; waits `ms` milliseconds for either. With such a `field` it waits for the option alone. The list
-// is the one that the combobox or the field names, else what was not visible `before`, which it returns if not given.
+// is the one that the combobox or the field names, else what was not visible `before`, which it returns if not given, and
+// then gives the combobox the focus.
 const TURN_MS = 16;
 
 const focused = root => root.activeElement?.shadowRoot ? focused(root.activeElement.shadowRoot) : root.activeElement;
@@ -10,7 +11,11 @@ const visible = root => [...root.querySelectorAll('*')].flatMap(e => [
 ]);
 
 export default async (e, [name, ms, before, field]) => {
-  if (!before) return {options: visible(document), focus: focused(document)};
+  if (!before) {
+    const options = e.getAttribute('aria-expanded') === 'true' ? [] : visible(document);
+    e.focus();
+    return {options, focus: focused(document)};
+  }
   const flat = text => text.replace(/\s+/g, ' ').trim().toLowerCase();
   const search = () => [focused(document)].find(at => at?.matches('input, textarea') && at !== e && at !== before.focus);
   const find = () => {

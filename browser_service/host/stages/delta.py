@@ -299,6 +299,7 @@ def _outline(page: BrowserPage, view: ClientView, budget: int) -> Json:
     text, nodes = outline(view.tree, budget - len(note))
     view.add_refs(nodes)
     beyond = view.state.beyond.advice(page.url) if view.state else {}
-    if not (text or note or beyond or page.url == "about:blank"):
-        note = loading.EMPTY
-    return {**({"outline": text} if text else {}), **joined({"advice": note} if note else {}, beyond)}
+    lines, again = "\n".join(filter(None, [text, note])), loading.again(page.page_id)
+    is_bare = not (lines or beyond or page.url == "about:blank")
+    advice = again if note else f"{loading.EMPTY}{again}" if is_bare else ""
+    return {**({"outline": lines} if lines else {}), **joined({"advice": advice} if advice else {}, beyond)}

@@ -120,6 +120,8 @@ class ChromiumCast:
             self._pause()
 
     async def anew(self) -> Sent | None:
+        if self._over:
+            return None
         sent: asyncio.Future[Sent] = asyncio.get_running_loop().create_future()
         self._wanted_anew[sent] = self._starts + 1
         self._background.spawn(self._resume())  # cut off half-way, it would leave the screencast stopped for ever

@@ -36,8 +36,9 @@ export async function subscribe(socket, isWanted) {
   }
 }
 
+/** Ends the calls, here first: what the service does not hear of now, it learns from the push service. */
 export async function unsubscribe(socket) {
-  await socket.ask("push", { off: true });
-  const found = await navigator.serviceWorker.getRegistration(WORKER);
+  const found = await navigator.serviceWorker?.getRegistration(WORKER);
   await (await found?.pushManager?.getSubscription())?.unsubscribe();
+  await socket.ask("push", { off: true });
 }

@@ -28,7 +28,8 @@ function read() {
 
 export const settings = read();
 let isCalled = false; // by Web Push
-const notifies = () => settings.notify && globalThis.Notification?.permission === "granted";
+/** Another window of the wall may have chosen since. */
+const notifies = () => Object.assign(settings, read()).notify && globalThis.Notification?.permission === "granted";
 
 function sayReach() {
   write(reach, `when an agent asks for you, ${!notifies() ? "and the wall is not in front" : isCalled ? "also when this page is closed" : "while this page is open"}`);
@@ -45,7 +46,7 @@ function apply() {
 }
 
 function choose(name, value) {
-  settings[name] = value;
+  Object.assign(settings, read(), { [name]: value });
   localStorage.setItem(KEY, JSON.stringify(settings));
   apply();
 }

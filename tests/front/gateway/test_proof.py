@@ -235,11 +235,14 @@ async def test_without_an_address_a_service_of_this_machine_is_found_by_https(
     assert await asyncio.to_thread(found) == url
     note.write_text(json.dumps({"pid": 1, "url": "https://127.0.0.1:9"}), encoding="utf-8")
     assert ConnectingSettings(data_dir=data_dir, port=9).url == "http://127.0.0.1:9"  # it was killed
+    assert ConnectingSettings(data_dir=data_dir, port=9, autostart=False).url == "https://127.0.0.1:9"
     async with listening(tmp_path / "plain") as plain:
         data_dir, port = tmp_path / "plain", int(plain.base_url.rpartition(":")[2])
         monkeypatch.setenv("BROWSE_TLS_CERT", str(tmp_path / "cert.pem"))
         assert await asyncio.to_thread(found) == plain.base_url
     assert await asyncio.to_thread(found) == f"https://127.0.0.1:{port}"  # as it would be started
+    monkeypatch.setenv("BROWSE_AUTOSTART", "false")
+    assert await asyncio.to_thread(found) == plain.base_url  # the certificate may be the gateway's own
 
 
 async def test_a_real_service_proves_itself_and_another_secret_does_not_pass(tmp_path: Path) -> None:

@@ -69,3 +69,8 @@ async def test_a_call_that_fails_or_is_refused_says_by_which_code_alone(tmp_path
 def test_without_an_endpoint_nothing_is_exported() -> None:
     assert tracing_of({}) is None
     assert tracing_of({"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:9", "OTEL_TRACES_EXPORTER": "none"}) is None
+
+
+def test_a_variable_that_cannot_be_used_costs_the_spans_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OTEL_BSP_MAX_QUEUE_SIZE", "1")
+    assert tracing_of({"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:9"}) is None

@@ -290,6 +290,18 @@ async def test_a_combobox_that_takes_no_typing_is_chosen_from(tab: Tab) -> None:
     assert "#one shows 'Green'" in (await tab.call("fill_form", fields=[field("#one", "Green")]))["observed"]
 
 
+async def test_a_list_that_is_open_already_is_chosen_from(tab: Tab) -> None:
+    await tab.show(
+        "<div id=box role=combobox tabindex=0 aria-expanded=false>none</div>"
+        "<div id=list role=listbox hidden><p role=option>Red</p><p role=option>Green</p></div><script>"
+        "const show = shows => { list.hidden = !shows; box.setAttribute('aria-expanded', shows); };"
+        "box.onclick = () => show(list.hidden);"
+        "list.onclick = e => { box.textContent = e.target.textContent; show(false); }</script>"
+    )
+    await tab.call("click", selector="#box")
+    assert "#box shows 'Green'" in (await tab.call("fill_form", fields=[field("#box", "Green")]))["observed"]
+
+
 SEARCHED = """<label>City <input id=city type=search role=combobox aria-controls=list> <b id=out></b></label>
 <ul role=listbox id=list hidden></ul><input id=next><script>
 let at = -1;

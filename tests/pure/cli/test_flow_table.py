@@ -29,6 +29,7 @@ def table(folder: Path, content: str | bytes) -> Path:
     [
         "email,plan\na@x.org,Pro\nb@x.org,\n",
         "\ufeffemail;plan\r\na@x.org;Pro\r\n\r\n;\r\nb@x.org;\r\n",
+        'email,"plan; with tax; net; all",plan\na@x.org,1,Pro\nb@x.org,,\n',
         "notes\temail\tplan\n1, 2\ta@x.org\tPro\n\tb@x.org\t\n",
     ],
 )

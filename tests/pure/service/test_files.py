@@ -9,10 +9,12 @@ import pytest
 
 from browser_service.security.named_secrets import NamedSecrets
 from browser_service.security.seal import Seal
+from browser_service.store import journal_file
 from browser_service.store.artifacts import ArtifactLimits, Artifacts, Folders
 from browser_service.store.journal import Journal
 from browser_service.store.uploads import UploadRoots
-from shared.errors import ArtifactNotFound, ResourceExhausted
+from shared.data_files import draft
+from shared.errors import ArtifactNotFound, JournalFailed, ResourceExhausted
 from shared.filenames import safe_name
 
 pytestmark = pytest.mark.anyio
@@ -87,3 +89,33 @@ async def test_files_go_when_they_are_too_old(tmp_path: Path, monkeypatch: pytes
 def test_a_very_long_name_is_cut_at_once_and_keeps_its_ending() -> None:
     assert safe_name(f"{'x' * 3_000_000}.txt") == f"{'x' * 146}.txt"
     assert safe_name("\N{SNOWMAN}" * 3_000_000 + ".txt") == "\N{SNOWMAN}" * 48 + ".txt"
+
+
+def test_a_draft_of_a_file_does_not_follow_a_link(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else somebody who may write there could have an administrator's command write elsewhere."""
+    monkeypatch.setattr("os.urandom", lambda count: b"\0" * count)
+    other = tmp_path / "other"
+    other.write_text("as it was")
+    (tmp_path / f".config.{'0' * 16}").symlink_to(other)
+    with pytest.raises(FileExistsError):
+        draft(tmp_path / "config", b"new")
+    assert other.read_text() == "as it was"
+    monkeypatch.undo()
+    written = draft(tmp_path / "config", b"new")
+    assert (written.read_bytes(), written.stat().st_mode & 0o777) == (b"new", 0o600)
+
+
+async def test_a_change_of_the_journal_that_was_cut_off_is_made_whole_at_the_next_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = ["CREATE TABLE later (id TEXT)", "ALTER TABLE later ADD COLUMN how TEXT"]
+    monkeypatch.setitem(journal_file.MIGRATIONS, "m_later", (*whole, "no SQL"))
+    cut_off = Journal(tmp_path / "journal.sqlite3")
+    with pytest.raises(JournalFailed):
+        await cut_off.open()
+    await cut_off.close()
+    monkeypatch.setitem(journal_file.MIGRATIONS, "m_later", tuple(whole))
+    journal = Journal(tmp_path / "journal.sqlite3")
+    await journal.open()
+    assert await journal.read("SELECT how FROM later") == []
+    await journal.close()

@@ -32,6 +32,18 @@ def test_what_concerns_all_concerns_who_comes_and_one_can_be_let_go_alone() -> N
     assert (halts.of("new"), halts.of_all) == (None, None)
 
 
+def test_whose_pause_passed_after_they_were_let_go_alone_stays_free_over_a_restart() -> None:
+    now = [0.0]
+    halts, again = Halts(lambda: now[0]), Halts()
+    halts.begin(None, "stop", "Ana")
+    halts.end("a")
+    halts.begin("a", "pause", "Ana")
+    now[0] = PAUSE_S
+    for client_id, halt in halts.in_force().items():
+        again.restore(client_id, halt)
+    assert (halts.of("a"), again.of("a"), again.of("b") is None) == (None, None, False)
+
+
 def test_a_change_is_told_to_who_waits() -> None:
     halts, told = Halts(), list[str]()
     with halts.telling(lambda: told.append("changed")):
