@@ -36,9 +36,13 @@ export async function subscribe(socket, isWanted) {
   }
 }
 
-/** Ends the calls, here first: what the service does not hear of now, it learns from the push service. */
-export async function unsubscribe(socket) {
+/** Takes no calls in this browser any more. The service learns that from the push service, at the latest. */
+export async function endCalls() {
   const found = await navigator.serviceWorker?.getRegistration(WORKER);
   await (await found?.pushManager?.getSubscription())?.unsubscribe();
+}
+
+export async function unsubscribe(socket) {
+  await endCalls();
   await socket.ask("push", { off: true });
 }

@@ -1,7 +1,7 @@
 // Begins: gets in by the link, if there is one, and shows the door, the wall or one page.
 
 import { NewPage } from "./address.js";
-import { unsubscribe } from "./calls.js";
+import { endCalls } from "./calls.js";
 import { DayView } from "./day.js";
 import { el, icon, say, write } from "./dom.js";
 import { arrival, enter, forgetRequest, leave, onEntry, renew, ticket } from "./entry.js";
@@ -184,7 +184,7 @@ function makeBar() {
   const chosen = el("button", { type: "button", className: "icon plain", "aria-label": "Settings", title: "Settings (,)", onclick: () => openSettings(socket, tell) }, icon(SLIDERS));
   const past = el("a", { className: "button plain", href: "#/day", title: "What happened within the past day" }, icon(CLOCK), el("span", { className: "word" }, "Past day"));
   const ways = el("nav", { className: "ways-on", "aria-label": "More" }, new NewPage(socket, tell).button, past);
-  const goes = el("button", { type: "button", className: "plain", onclick: () => unsubscribe(socket).catch(() => {}).then(leave).catch(() => {}).then(() => location.reload()) }, "Leave");
+  const goes = el("button", { type: "button", className: "plain", onclick: () => endCalls().catch(() => {}).then(leave).catch(() => {}).then(() => location.reload()) }, "Leave");
   const element = el("header", { className: "bar" },
     el("a", { className: "brand", href: "#/" }, el("img", { src: "/wall/static/mark.svg", alt: "" }), el("span", {}, "browse-together")),
     el("p", { className: "link" }, el("span", { role: "status" }, state), here),

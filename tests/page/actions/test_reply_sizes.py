@@ -52,7 +52,7 @@ async def test_a_navigations_outline_has_few_tokens(tab: Tab, html: str) -> None
 async def test_an_act_reports_nearby_changes_in_few_tokens(tab: Tab) -> None:
     await said(tab, "goto", url=tab.site.page("/form", FORM))
     told = await said(tab, "click", selector="#more")
-    assert 'snapshot {"since": true}' in told
+    assert 'snapshot {"pageId": "tab", "since": true}' in told
     assert tokens(told) <= MOST_DELTA
     assert "[page tab" not in told
     assert not told.startswith("done")
