@@ -140,7 +140,6 @@ class Watcher:
             case messages.Hello():
                 raise InvalidRequest("A viewer says hello once.", hint="Load the page anew.")
             case _:
-                self._requests.check(message)
                 self._acting.spawn(self._answer(message))
 
     def _watch(self, message: messages.Watch) -> None:
@@ -173,6 +172,7 @@ class Watcher:
 
     async def _answer(self, message: messages.Request) -> None:
         try:
+            self._requests.check(message)
             with self._parts.viewing.answering(self._viewer):
                 self._tell(await self._requests.answer(message))
         except BrowseError as error:

@@ -217,6 +217,11 @@ async def test_what_a_person_wrote_outlasts_the_service_and_is_in_one_reply(tmp_
         assert not await notices(agent)
     async with started(tmp_path) as (service, agent, _):
         assert not await notices(agent)
+        await service.parts.threads.clean(days=1)
+        assert len(service.parts.threads.of(agent.client_id)) == 3
+        await service.parts.threads.clean(days=0)
+        assert not service.parts.threads.of(agent.client_id)
+        await agent.call("tell_person", message="Bought.")
         await forgotten(service, "Claude")
     async with started(tmp_path) as (service, agent, _):
         assert not service.parts.threads.of(agent.client_id)

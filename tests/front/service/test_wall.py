@@ -189,7 +189,8 @@ async def test_a_reader_sees_a_lock_on_private_pages_and_can_do_nothing(
             ("point", {"pageId": "shop", "x": 1, "y": 1}),
         ):
             await viewer.send(kind, id=8, **more)
-            assert "read-only" in (await viewer.until(lambda message: message["type"] == "refused"))["reason"]
+            refused = await viewer.until(lambda message: message["type"] == "refused")
+            assert ("read-only" in refused["reason"], refused["id"]) == (True, 8)
         await viewer.send("input", pageId="shop", made=[{"do": "key", "key": "Enter"}])
         assert "read-only" in (await viewer.until(lambda message: message["type"] == "refused"))["reason"]
         await viewer.send("list", what="console", pageId="own")
