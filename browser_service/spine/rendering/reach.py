@@ -10,17 +10,20 @@ from shared import catalogue, toolsets
 from shared.actions.base import Action
 from shared.model import Json
 
+Spell = Callable[[str], str]
 _OURS: Final = ("observed", "undo", "help", "advice")
 """Keys of results whose texts are our own words, and not a page's."""
 
 
-def spell_calls(envelope: Json, spell: Callable[[str], str]) -> Json:
-    """Return the envelope with all advised calls spelled by `spell`, so that its reader can make them."""
+def spell_calls(envelope: Json, spell: Spell, of_step: Callable[[Json], Spell] | None = None) -> Json:
+    """Return the envelope with all advised calls spelled by `spell`, so that its reader can make them. Those of a
+    batch's step are spelled by what `of_step` returns for it, if that is given."""
+    of_step = of_step or (lambda _: spell)
     spelled = dict(envelope)
     if isinstance(error := envelope.get("error"), dict):
-        spelled["error"] = _spell_error(error, spell)
+        spelled["error"] = _spell_error(error, spell, of_step)
     if isinstance(result := envelope.get("result"), dict):
-        spelled["result"] = {**_spell_own_words(result, spell), **_spell_steps(result, "steps", spell)}
+        spelled["result"] = {**_spell_own_words(result, spell), **_spell_steps(result, "steps", of_step)}
     if isinstance(notices := envelope.get("notices"), list):
         spelled["notices"] = [{**each, "text": spell(str(each["text"]))} for each in notices if isinstance(each, dict)]
     return spelled
@@ -55,7 +58,7 @@ def _add_toolset(result: Json, action: type[Action], listed: frozenset[str], req
     return {**result, "help": f"{result.get('help', '')}\n{text}"}
 
 
-def _spell_error(error: Json, spell: Callable[[str], str]) -> Json:
+def _spell_error(error: Json, spell: Spell, of_step: Callable[[Json], Spell]) -> Json:
     hint = error.get("hint")
     spelled: Json = {
         **error,
@@ -65,15 +68,15 @@ def _spell_error(error: Json, spell: Callable[[str], str]) -> Json:
     details = error.get("details")
     context = details.get("context") if isinstance(details, dict) else None
     if isinstance(details, dict) and isinstance(context, dict) and "done" in context:
-        spelled["details"] = {**details, "context": {**context, **_spell_steps(context, "done", spell)}}
+        spelled["details"] = {**details, "context": {**context, **_spell_steps(context, "done", of_step)}}
     return spelled
 
 
-def _spell_steps(part: Json, key: str, spell: Callable[[str], str]) -> Json:
+def _spell_steps(part: Json, key: str, of_step: Callable[[Json], Spell]) -> Json:
     if not isinstance(steps := part.get(key), list):
         return {}
-    return {key: [_spell_own_words(step, spell) if isinstance(step, dict) else step for step in steps]}
+    return {key: [_spell_own_words(step, of_step(step)) if isinstance(step, dict) else step for step in steps]}
 
 
-def _spell_own_words(part: Json, spell: Callable[[str], str]) -> Json:
+def _spell_own_words(part: Json, spell: Spell) -> Json:
     return {key: spell(text) if key in _OURS and isinstance(text, str) else text for key, text in part.items()}

@@ -2,6 +2,7 @@
 
 import functools
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Final, cast
 
@@ -75,11 +76,16 @@ def rendered(envelope: Json, body: Json, form: ReplyForm, advice: str = "", read
 
 
 def _on_named_page(envelope: Json, reader: PageReader | None) -> Json:
-    """Return the envelope whose advised calls name the page, if the call did: its caller may have others."""
+    """Return the envelope whose advised calls name the page, if the call did: its caller may have others. Those of a
+    batch's step name the step's own."""
     page = envelope.get("page")
     if reader is None or not reader.named or not isinstance(page, dict):
         return envelope
-    return spell_calls(envelope, functools.partial(calls_on_page, page_id=str(page["pageId"])))
+
+    def on(place: Json) -> Callable[[str], str]:
+        return functools.partial(calls_on_page, page_id=str(place.get("pageId") or page["pageId"]))
+
+    return spell_calls(envelope, on(page), on)
 
 
 def _shown(

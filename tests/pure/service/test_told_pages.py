@@ -1,7 +1,11 @@
 """Tests what is remembered of the lines on pages that chats have read."""
 
+from pydantic import JsonValue
+
+from browser_service.spine.rendering.reply import rendered
 from browser_service.spine.rendering.told import ToldPages
 from shared.model import Json
+from shared.replies import ForModel
 
 LINE = "[page cart · https://shop.example]"
 
@@ -38,3 +42,14 @@ def test_a_path_names_the_page_too() -> None:
     needs(told, {"pageId": "cart"})
     needs(told, {"pageId": "mail"}, "mail", "mail")
     assert not told.reader("ana", {}, "cart").needs("cart", LINE)
+
+
+def test_advice_names_the_page_of_its_step_where_the_call_named_one() -> None:
+    steps: list[JsonValue] = [
+        {"action": "find", "pageId": page_id, "found": "", "advice": "look: content {}"} for page_id in ("cart", "mail")
+    ]
+    page: Json = {"pageId": "cart", "url": "https://shop.example/", "title": "", "revision": 1}
+    envelope: Json = {"success": True, "result": {"steps": steps}, "page": page}
+    body: Json = {"action": "batch", "pageId": "cart", "steps": []}
+    told = str(rendered(envelope, body, ForModel(), reader=ToldPages().reader("ana", body, None)))
+    assert ('content {"pageId": "cart"}' in told, 'content {"pageId": "mail"}' in told) == (True, True)
