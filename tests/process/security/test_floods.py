@@ -108,6 +108,9 @@ async def test_requests_over_the_limit_are_not_recorded_and_the_page_goes_on(
     assert "more requests within a second than are followed" in clicked["observed"]
     moment[0] += 1
     await agent.call("fill", pageId="p", selector="input", value="still there")
+    async with asyncio.timeout(20):
+        while site.counts["/empty"] < 401:
+            await agent.call("wait", pageId="p", duration=100)
     listed: AnyJson = await agent.call("get_network_log", pageId="p")
     told = re.fullmatch(
         "after (.+) came requests that were not followed, because there were too many", listed["missing"]
