@@ -1,8 +1,9 @@
 """Measures what finished tasks cost an agent that has a shell and a skill: the skill's text once, then all commands and
 what they print.
 
-The tasks of `errands` are done by commands: by ours, by playwright-cli, and by agent-browser, each with the skill that
-its package ships. The policies are those of `tasks`; that of agent-browser looks at snapshots, as its skill advises.
+The tasks of `errands` are done by commands: by ours, by playwright-cli, by agent-browser, and by chrome-devtools, each
+with the skill that its package ships. The policies are those of `tasks`; those of the last two look at snapshots, as
+their skills advise.
 """
 
 import asyncio
@@ -32,9 +33,12 @@ from tests.support.site import Site
 NO_MORE: Final = Target(1.0)
 PLAYWRIGHT_CLI: Final = "@playwright/cli@0.1.22"
 AGENT_BROWSER: Final = "agent-browser@0.41.2"
+CHROME_DEVTOOLS: Final = "chrome-devtools-mcp@1.11.0"
 _ANSWERS_WITHIN_S: Final = 60
-_FAILED: Final = re.compile(r"^### Error|^✗", re.MULTILINE)
+_LOOKS: Final = 3
+_FAILED: Final = re.compile(r"^### Error|^✗|^Error: ", re.MULTILINE)
 _PAGE_REF: Final = re.compile(r"\bref=@?(e\d+)")
+_UID_LINE: Final = re.compile(r"^\s*uid=(\d+)_(\d+) (.*)$", re.MULTILINE)
 
 
 @dataclass
@@ -148,6 +152,49 @@ class AgentBrowser(Commands):
         return ""
 
 
+@dataclass
+class ChromeDevtools(Commands):
+    """A policy that looks at the whole page, which the program shows again behind an act if it is asked to."""
+
+    async def open(self, url: str) -> None:
+        self.known = ""
+        await self.type("navigate_page", "1", "--url", url)
+
+    async def fill(self, fields: Sequence[Step]) -> None:
+        for step in fields:
+            await self.act(step, await self.target(step))
+
+    async def act(self, step: Step, target: str) -> None:
+        words = (
+            ["fill", "1", _uid(target), step.value] if step.do in {"fill", "choose"} else ["click", "1", _uid(target)]
+        )
+        try:
+            await self.type(*words)
+        except Failed:  # the page was drawn anew
+            words[2] = _uid(await self.locate(step))
+            await self.type(*words)
+        self.known = "" if step.loads else self.known
+
+    async def ask(self, step: Step) -> None:
+        """Ask by a script for the text around the words: a snapshot would show all of a long document."""
+        around = f"document.body.innerText.split({json.dumps(step.name)}).slice(1).map(text => text.slice(0, 80))"
+        await self.type("evaluate_script", f"() => {around}", "--pageId", "1")
+
+    async def look_for(self, words: str) -> None:
+        for _ in range(_LOOKS):
+            if words in await self.type("take_snapshot", "1"):
+                return
+
+    async def locate(self, step: Step) -> str:
+        """A uid is kept as a ref with the number of its snapshot."""
+        self.known = _UID_LINE.sub(r"\3 [ref=f\1e\2]", await self.type("take_snapshot", "1"))
+        return ref_in(self.known, step)
+
+
+def _uid(ref: str) -> str:
+    return ref.removeprefix("f").replace("e", "_")
+
+
 async def run(*, quick: bool) -> Report:
     tasks = dict([*TASKS.items()][:: 4 if quick else 1])
     async with AsyncExitStack() as stack:
@@ -167,10 +214,12 @@ async def run(*, quick: bool) -> Report:
         )
         playwright = await stack.enter_async_context(_playwright(browser))
         agent_browser = await stack.enter_async_context(_agent_browser(browser))
+        chrome_devtools = await stack.enter_async_context(_chrome_devtools(browser))
         chats: list[Commands] = [
             OurCommands(gate, shell=ours),
             PlaywrightCommands(gate, shell=playwright),
             AgentBrowser(gate, shell=agent_browser),
+            ChromeDevtools(gate, shell=chrome_devtools),
         ]
         notes = []
         for chat in chats:
@@ -183,7 +232,7 @@ async def run(*, quick: bool) -> Report:
         name, ours_tokens, tokens = chat.shell.typed_as, chats[0].bytes / 4, chat.bytes / 4
         figures.append(Figure(f"tokens, beside {name}", ours_tokens, tokens, "tokens", "ratio", NO_MORE))
         figures.append(Figure(f"calls, beside {name}", chats[0].calls, chat.calls, "calls", "ratio", NO_MORE))
-    return Report("skills", f"{PLAYWRIGHT_CLI}, {AGENT_BROWSER}", figures, notes)
+    return Report("skills", f"{PLAYWRIGHT_CLI}, {AGENT_BROWSER}, {CHROME_DEVTOOLS}", figures, notes)
 
 
 async def _done(chat: Commands, base: str, steps: Sequence[Step]) -> str:
@@ -237,3 +286,24 @@ async def _agent_browser(browser: str) -> AsyncIterator[Shell]:
             yield shell
         finally:
             await shell.run("close")
+
+
+@asynccontextmanager
+async def _chrome_devtools(browser: str) -> AsyncIterator[Shell]:
+    folder = peer.installed(CHROME_DEVTOOLS)
+    with tempfile.TemporaryDirectory(prefix="browse-together-bench-") as left:
+        env = environment(
+            CHROME_DEVTOOLS_MCP_NO_USAGE_STATISTICS="1",
+            CHROME_DEVTOOLS_MCP_NO_UPDATE_CHECKS="1",
+            CD4A_INTERNAL_DAEMON_SESSION_ID=f"{os.getpid():x}",
+            XDG_RUNTIME_DIR=left,
+        )
+        skill = (folder / "skills" / "chrome-devtools-cli" / "SKILL.md").read_text(encoding="utf-8")
+        program = [shutil.which("node") or "node", str(folder / "build" / "src" / "bin" / "chrome-devtools.js")]
+        shell = Shell(program, "chrome-devtools", skill, env, left)
+        sandbox = ["--chromeArg=--no-sandbox"] if os.geteuid() == 0 else []
+        try:
+            await shell.run("start", "--headless", "--isolated", "--executablePath", browser, *sandbox)
+            yield shell
+        finally:
+            await shell.run("stop")
