@@ -178,8 +178,8 @@ class OfPage(TypedDict, total=False):
     """Refuse (STALE_REVISION) unless the page is still at this revision."""
     expect_url: str
     """Refuse (STALE_REVISION) unless the page's URL matches this glob (`*` is any text)."""
-    reply: Literal["none", "delta", "full"]
-    """What an act returns: nothing, what it changed, or also a snapshot. Default: delta."""
+    reply: Literal["none", "effects", "delta", "full"]
+    """What an act returns: nothing, what followed from it (navigation, requests, windows), also what it changed, or also a snapshot. Default: delta."""
     as_: str
     """Which of several agents behind one client this is: a label for siblings and people, no authority."""
 
@@ -1439,8 +1439,9 @@ class BrowserActions(Calling):
     def open_page(
         self, *, page_id: str | None = None, session_id: str | None = None, timeout: int | None = None,
         if_revision: int | None = None, expect_url: str | None = None,
-        reply: Literal["none", "delta", "full"] | None = None, as_: str | None = None, auth: HttpAuth | None = None,
-        url: str | None = None, wait_until: Literal["load", "domcontentloaded", "networkidle", "commit"] | None = None,
+        reply: Literal["none", "effects", "delta", "full"] | None = None, as_: str | None = None,
+        auth: HttpAuth | None = None, url: str | None = None,
+        wait_until: Literal["load", "domcontentloaded", "networkidle", "commit"] | None = None,
         referer: str | None = None,
     ) -> Done:
         """Open a page of your own, with the shared login. It goes to a URL if one is given. Without page_id a free name
@@ -1451,7 +1452,8 @@ class BrowserActions(Calling):
         timeout: Milliseconds the navigation may take. Default: 30000.
         if_revision: Refuse (STALE_REVISION) unless the page is still at this revision.
         expect_url: Refuse (STALE_REVISION) unless the page's URL matches this glob (`*` is any text).
-        reply: What an act returns: nothing, what it changed, or also a snapshot. Default: delta.
+        reply: What an act returns: nothing, what followed from it (navigation, requests, windows), also what it
+            changed, or also a snapshot. Default: delta.
         as_: Which of several agents behind one client this is: a label for siblings and people, no authority.
         auth: Login for HTTP authentication: sent only to the URL's origin, and kept for the session.
         url: Absolute URL.
@@ -3058,8 +3060,9 @@ class AsyncBrowserActions(AsyncCalling):
     async def open_page(
         self, *, page_id: str | None = None, session_id: str | None = None, timeout: int | None = None,
         if_revision: int | None = None, expect_url: str | None = None,
-        reply: Literal["none", "delta", "full"] | None = None, as_: str | None = None, auth: HttpAuth | None = None,
-        url: str | None = None, wait_until: Literal["load", "domcontentloaded", "networkidle", "commit"] | None = None,
+        reply: Literal["none", "effects", "delta", "full"] | None = None, as_: str | None = None,
+        auth: HttpAuth | None = None, url: str | None = None,
+        wait_until: Literal["load", "domcontentloaded", "networkidle", "commit"] | None = None,
         referer: str | None = None,
     ) -> Done:
         """Open a page of your own, with the shared login. It goes to a URL if one is given. Without page_id a free name
@@ -3070,7 +3073,8 @@ class AsyncBrowserActions(AsyncCalling):
         timeout: Milliseconds the navigation may take. Default: 30000.
         if_revision: Refuse (STALE_REVISION) unless the page is still at this revision.
         expect_url: Refuse (STALE_REVISION) unless the page's URL matches this glob (`*` is any text).
-        reply: What an act returns: nothing, what it changed, or also a snapshot. Default: delta.
+        reply: What an act returns: nothing, what followed from it (navigation, requests, windows), also what it
+            changed, or also a snapshot. Default: delta.
         as_: Which of several agents behind one client this is: a label for siblings and people, no authority.
         auth: Login for HTTP authentication: sent only to the URL's origin, and kept for the session.
         url: Absolute URL.

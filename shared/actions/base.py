@@ -237,8 +237,10 @@ class PageAction(Action):
         max_length=2_000,
         description="Refuse (STALE_REVISION) unless the page's URL matches this glob (`*` is any text).",
     )
-    reply: Literal["none", "delta", "full"] = Field(
-        default="delta", description="What an act returns: nothing, what it changed, or also a snapshot."
+    reply: Literal["none", "effects", "delta", "full"] = Field(
+        default="delta",
+        description="What an act returns: nothing, what followed from it (navigation, requests, windows), also what it "
+        "changed, or also a snapshot.",
     )
     as_: AgentName | None = Field(default=None, alias="as", description=AS)
 

@@ -186,7 +186,7 @@ class ReadOn(NamedTuple):
 
 
 class AskedReply(NamedTuple):
-    """The wanted reply to an act: none, delta or full."""
+    """The wanted reply to an act: none, effects, delta or full."""
 
     amount: str = "delta"
     trial: bool = False

@@ -156,7 +156,7 @@ class LateEffects:
 
     async def wait(self, act: Observation) -> None:
         """Wait for callbacks that the act's scripts scheduled for soon, and note what is due later."""
-        if act.written or act.heard_at:
+        if act.written - self.one_way or act.heard_at:
             act.waited = True
             await act.wait_for_sockets()
             self.one_way |= act.written

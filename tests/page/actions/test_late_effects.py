@@ -353,6 +353,28 @@ async def test_all_of_an_answer_in_several_messages_is_told_by_the_act_that_aske
         await tab.call("goto", url="about:blank")
 
 
+async def test_a_websocket_that_answers_nothing_is_waited_for_once(tab: Tab, monkeypatch: pytest.MonkeyPatch) -> None:
+    waits = 0
+    wait = Observation.wait_for_sockets
+
+    async def count(self: Observation) -> None:
+        nonlocal waits
+        waits += 1
+        await wait(self)
+
+    monkeypatch.setattr(Observation, "wait_for_sockets", count)
+    async with serve(ServerConnection.wait_closed, "127.0.0.1", 0) as server:
+        url = f"ws://127.0.0.1:{next(iter(server.sockets)).getsockname()[1]}"
+        await tab.show(
+            f"<input id=b><script>const s = new WebSocket('{url}'); b.oninput = () => s.send(b.value)</script>"
+        )
+        await tab.sees("new Promise(then => s.readyState === 1 ? then() : s.addEventListener('open', then))")
+        for value in ("kettle", "teapot"):
+            await tab.call("fill", selector="#b", value=value)
+        assert waits == 1
+        await tab.call("goto", url="about:blank")
+
+
 async def test_a_read_in_a_batch_finds_what_the_act_before_it_asked_for(tab: Tab) -> None:
     await tab.show(LIST + "<input id=q>")
     steps = [

@@ -256,6 +256,11 @@ async def test_changes_by_the_answer_to_a_request_are_reported(tab: Tab) -> None
 
 
 async def test_reply_none_reports_nothing_and_full_everything(tab: Tab) -> None:
+    tab.site.page("/like", "thanks")
+    await tab.show("<button onclick=\"fetch('/like', {method: 'POST'}); s.append('Liked')\">Like</button><p id=s></p>")
+    effects = await tab.call("click", selector="role=button", reply="effects")
+    assert ("POST" in effects["observed"], [each["method"] for each in effects["requests"]]) == (True, ["POST"])
+    assert not {"changes", "outline", "snapshot"} & {*effects}
     await tab.show(SHOP)
     assert await tab.call("click", selector="role=button[name='Add to cart'] >> nth=3", reply="none") == {}
     full = await tab.call("click", selector="role=button[name='Add to cart'] >> nth=3", reply="full")
