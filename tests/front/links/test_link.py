@@ -5,7 +5,7 @@ import re
 import sys
 import threading
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -165,15 +165,24 @@ async def test_an_answer_of_a_person_is_not_sent_twice(front: FrontSide, site: S
         assert gone.value.sent
 
 
-async def test_a_host_that_hears_nothing_kills_its_browsers_and_the_front_waits_longer(
-    front: FrontSide, site: Site, cable: Cuttable, held: threading.Event
+BROKEN: dict[str, Callable[[Cuttable], None]] = {
+    "cut": Cuttable.cut,
+    "half open": Cuttable.half_open,
+    "silent": lambda cable: cable.stop("there", "back"),
+    "silent one way": lambda cable: cable.stop("there"),
+}
+
+
+@pytest.mark.parametrize("how", BROKEN)
+async def test_a_host_that_is_cut_off_kills_its_browsers_and_the_front_waits_longer(
+    front: FrontSide, site: Site, cable: Cuttable, held: threading.Event, how: str
 ) -> None:
     async with linked(front, f"http://127.0.0.1:{cable.port}") as (host, ours):
         await at(front, host, site)
         waiting = asyncio.create_task(host.run(call(2, "goto", url=site.url("/held"))))
         await become(lambda: site.counts["/held"] == 1)
-        cable.stop("there", "back")
         cable.accepts = False
+        BROKEN[how](cable)
         await become(lambda: ours.kills == 1)
         assert front.members.ended == [], "the host acts no more before the front gives its sessions away"
         with pytest.raises(HostGone) as gone:
