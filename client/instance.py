@@ -22,7 +22,6 @@ from urllib.parse import urlsplit
 from pydantic import JsonValue
 
 from client import caller, environment
-from shared.errors import ServiceUnavailable
 from shared.loopback import is_loopback
 from shared.wire import HEALTH, INSTANCE_FILE, LOG_FILE, READY, START_LOCK
 
@@ -99,15 +98,6 @@ def find(data_dir: Path) -> Instance | None:
 def noted_url(data_dir: Path) -> str:
     """Return the address that the last service of this data directory wrote there; empty if none did, or it ended."""
     return _noted(data_dir)[1]
-
-
-def require(data_dir: Path) -> Instance:
-    """Return the service of this data directory. Raises ServiceUnavailable if none runs."""
-    if instance := find(data_dir):
-        return instance
-    raise ServiceUnavailable(
-        f"The service is not running (data directory {data_dir}).", hint="Start it: browse-together up --detach"
-    )
 
 
 def start(

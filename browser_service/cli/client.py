@@ -13,7 +13,7 @@ from uuid import uuid4
 import httpx
 from httpx_sse import EventSource, aconnect_sse
 
-from browser_service.cli import output
+from browser_service.cli import flags, output
 from client import files, instance, unavailable
 from client.autostart import Autostart
 from client.credentials import DAY_S, Credentials, mint
@@ -58,7 +58,7 @@ def _check_secret(data_dir: Path) -> None:
     if not path.exists() and instance.find(data_dir):
         raise ServiceUnavailable(
             f"The secret file {path} is gone; the service knows only the one that was in it.",
-            hint="Restart the service, which makes a new one: browse-together down, then browse-together up --detach.",
+            hint=f"Restart the service, which makes a new one: {flags.restart(data_dir)}.",
         )
 
 
@@ -74,7 +74,13 @@ class Client:
     account. Raises ServiceUnavailable if no service runs, or does not answer; Relayed for the service's error."""
 
     def __init__(self, data_dir: Path, *, operator: bool = False) -> None:
-        url = instance.require(data_dir).url
+        running = instance.find(data_dir)
+        if running is None:
+            raise ServiceUnavailable(
+                f"The service is not running (data directory {data_dir}).",
+                hint=f"Start it: {flags.command('up --detach', data_dir)}",
+            )
+        url = running.url
         person = Credentials(client_id(), data_dir, "CLI", caller="This command", operator=True)
         credentials = person if operator else given(data_dir)
         if not credentials.are_given:

@@ -13,9 +13,9 @@ from typing import Final
 
 import psutil
 
-from browser_service.cli import config
+from browser_service.cli import config, flags
 from browser_service.cli.browser_check import Check, check_browser, sound, wrong
-from browser_service.cli.running import RESTART, places, rules_of, running_settings, service_of
+from browser_service.cli.running import places, restart, rules_of, running_settings, service_of
 from browser_service.host.sessions.memory import exact_mb
 from browser_service.quarantine import files_set_aside
 from browser_service.settings import Settings
@@ -45,7 +45,11 @@ def examine(settings: Settings) -> list[Check]:
         check_journal(settings.data_dir, running),
         *check_aside(settings.data_dir),
         check_port(settings, running),
-        *([check_running(running), check_settings(settings), check_memory(running)] if running else []),
+        *(
+            [check_running(running, settings.data_dir), check_settings(settings), check_memory(running)]
+            if running
+            else []
+        ),
         check_display(settings),
         check_video(),
         *asyncio.run(check_browser(settings)),
@@ -79,7 +83,7 @@ def check_settings(settings: Settings) -> Check:
     if not account.after_restart:
         return sound("settings", "those of the running service are as here")
     found = f"the running service has others than {places()}: {account.difference}"
-    return sound("settings", found, RESTART)
+    return sound("settings", found, restart(settings.data_dir))
 
 
 def check_rules(settings: Settings, running: instance.Instance | None) -> list[Check]:
@@ -164,12 +168,12 @@ def check_port(settings: Settings, running: instance.Instance | None) -> Check:
     return sound("port", f"{address} is free")
 
 
-def check_running(running: instance.Instance) -> Check:
+def check_running(running: instance.Instance, data_dir: Path) -> Check:
     """Check that the running service has the installed version."""
     found = f"process {running.pid} at {running.url}, version {running.version}"
     if running.catalogue == fingerprint():
         return sound("service", found)
-    advice = "Restart it: browse-together down, then browse-together up --detach."
+    advice = f"Restart it: {flags.restart(data_dir)}."
     return wrong("service", f"{found}, is of another version than this command", advice)
 
 

@@ -1,8 +1,10 @@
 """Makes a flag for each field of `Settings`, with its description."""
 
 import inspect
+import shlex
 from collections.abc import Callable
 from functools import cache
+from pathlib import Path
 from typing import Annotated, Any, cast
 
 import typer
@@ -49,6 +51,16 @@ def typed_settings(options: dict[str, Any]) -> dict[str, JsonValue]:  # Any: typ
 
 def settings(data_dir: str | None = None) -> Settings:
     return Settings(**typed_settings({"data_dir": data_dir}))  # type: ignore[arg-type] # pydantic makes the path
+
+
+def command(words: str, data_dir: Path) -> str:
+    """Return our command as it is typed for a data directory, which it names unless the environment does."""
+    named = "" if data_dir == settings().data_dir else f" --data-dir {shlex.quote(str(data_dir))}"
+    return f"browse-together {words}{named}"
+
+
+def restart(data_dir: Path) -> str:
+    return f"{command('down', data_dir)}, then {command('up --detach', data_dir)}"
 
 
 def environment(changes: dict[str, JsonValue]) -> dict[str, str]:

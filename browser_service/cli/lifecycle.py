@@ -11,7 +11,7 @@ import typer
 
 from browser_service.cli import flags, output, times
 from browser_service.cli.options import new_app
-from browser_service.cli.running import RESTART, places, rules_of, running_settings, service_of
+from browser_service.cli.running import places, restart, rules_of, running_settings, service_of
 from browser_service.settings import Settings
 from client import config_file, instance
 from client.autostart import KeptDown
@@ -113,7 +113,7 @@ def status(*, data_dir: flags.DataDir = None, as_json: flags.AsJson = False) -> 
     else:
         _say_status(found)
         if difference:
-            output.say(f"Otherwise in {places()}: {difference}. {RESTART}", to_stderr=True)
+            output.say(f"Otherwise in {places()}: {difference}. {restart(settings.data_dir)}", to_stderr=True)
     if running is None:
         raise typer.Exit(NOT_RUNNING)
 
@@ -184,7 +184,7 @@ def _say_status(status: dict[str, object]) -> None:
         output.say("The service is not running", "bold red", f" (data directory {status['dataDir']}).")
         if words := status.get("keptDown"):
             output.say(str(words))
-        output.say("Start it: browse-together up --detach", "yellow")
+        output.say(f"Start it: {flags.command('up --detach', Path(str(status['dataDir'])))}", "yellow")
         return
     output.say("The service is running.", "green")
     agents, hosts, changed = (cast("Json", status.get(name) or {}) for name in ("agents", "hosts", "settings"))  # ours

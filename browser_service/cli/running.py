@@ -2,10 +2,10 @@
 
 import contextlib
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from browser_service import settings_report
-from browser_service.cli import output
+from browser_service.cli import flags, output
 from browser_service.settings import Settings
 from client import config_place, instance
 from shared import wire
@@ -46,7 +46,8 @@ class Running(NamedTuple):
         return "; ".join(texts)
 
 
-RESTART: Final = "A restart takes them: browse-together down, then browse-together up --detach."
+def restart(data_dir: Path) -> str:
+    return f"A restart takes them: {flags.restart(data_dir)}."
 
 
 class Rules(NamedTuple):
@@ -70,7 +71,7 @@ def rules_of(settings: Settings, *, is_running: bool) -> Rules | None:
         return Rules(str(error), "Correct it: no service starts with this file.", ok=False)
     began = settings.data_dir / wire.INSTANCE_FILE
     if is_running and began.exists() and file.stat().st_mtime > began.stat().st_mtime:
-        return Rules(f"{found}, which changed since the service began", RESTART)
+        return Rules(f"{found}, which changed since the service began", restart(settings.data_dir))
     return Rules(found)
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from browser_service.cli import doctor
 from browser_service.cli.doctor import check_config
-from browser_service.cli.running import RESTART, rules_of
+from browser_service.cli.running import restart, rules_of
 from browser_service.settings import Settings
 from browser_service.store import journal_file
 from shared.data_files import JOURNAL_FILE
@@ -100,7 +100,11 @@ def test_rules_for_acts_are_counted_and_told_if_they_are_wrong_or_later_than_the
     instance.touch()
     assert rules_of(settings, is_running=True) == (f"1 in {file}", "", True)
     os.utime(instance, (0, 0))
-    assert rules_of(settings, is_running=True) == (f"1 in {file}, which changed since the service began", RESTART, True)
+    assert rules_of(settings, is_running=True) == (
+        f"1 in {file}, which changed since the service began",
+        restart(settings.data_dir),
+        True,
+    )
     file.write_text("[[rule]]\n", encoding="utf-8")
     (check,) = doctor.check_rules(settings, None)
     assert (check.ok, check.name, "rule 1, name: Field required" in check.found) == (False, "rules", True)
@@ -139,8 +143,8 @@ def test_a_journal_that_cannot_be_used_is_told_with_what_becomes_of_it(tmp_path:
 
 def test_a_service_of_another_version_is_to_be_restarted(running: Terminal) -> None:
     assert running.service
-    assert doctor.check_running(running.service).ok
-    other = doctor.check_running(running.service._replace(catalogue="another"))
+    assert doctor.check_running(running.service, running.data_dir).ok
+    other = doctor.check_running(running.service._replace(catalogue="another"), running.data_dir)
     assert not other.ok
     assert "browse-together down" in other.advice
 

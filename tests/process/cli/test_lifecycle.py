@@ -226,6 +226,9 @@ def test_without_a_service_the_command_that_starts_it_is_named(terminal: Termina
         assert refused.code == 1
         assert refused.err.startswith("SERVICE_UNAVAILABLE: The service is not running")
         assert refused.err.endswith("Start it: browse-together up --detach\n")
+    elsewhere = terminal.data_dir / "of others"
+    refused = terminal.run("pages", "--data-dir", str(elsewhere))
+    assert refused.err.endswith(f"Start it: browse-together up --detach --data-dir '{elsewhere}'\n")
 
 
 def test_logs_shows_the_last_lines_and_follows(running: Terminal) -> None:

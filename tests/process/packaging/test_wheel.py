@@ -111,7 +111,8 @@ async def test_the_wheels_commands_run_despite_other_packages_of_the_same_names(
         async with Client(gateway, client_info=info, mode="legacy", read_timeout_seconds=WITHIN_S) as chat:
             opened = await chat.call_tool("goto", {"url": site.url("/shop")})
         assert "Kettles and teapots" in text_of(opened)
-        service = instance.require(tool.data_dir)
+        service = instance.find(tool.data_dir)
+        assert service is not None
         assert psutil.Process(service.pid).cmdline()[0].startswith(str(tool.home))
         async with httpx.AsyncClient(base_url=service.url, trust_env=False) as http:
             assert (await http.get(f"{WALL_FILES}/main.js")).status_code == 200
