@@ -117,8 +117,7 @@ def _read(kind: type[Given], flags: Mapping[str, str]) -> Given:
 
 
 def _warn_of_strange_settings() -> None:
-    ours = {f"{variables.PREFIX}{name.upper()}" for kind in (Settings, TransportSettings) for name in kind.model_fields}
-    for line in (*variables.misspelt(caller.environ(), ours), *config_file.removed()):
+    for line in (*variables.misspelt(caller.environ()), *config_file.removed()):
         caller.say(f"mcp-gateway: {line}\n")
 
 

@@ -1,6 +1,6 @@
 """Names the environment variables that configure the service, for programs that check but do not read them."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Final
 
 from shared import setting_names
@@ -53,15 +53,15 @@ PROTECTING: Final = frozenset({"allow_hosts", "deny_hosts", "policy_file"})
 than whoever wrote it expects."""
 REMOVED_SWITCHES: Final = frozenset({"metrics_enabled", "origin_local"})
 """Those whose flag had no value."""
-_FILE: Final = f"{PREFIX}CONFIG"
-"""The variable with the settings file's path, which is no setting itself."""
+_FILE: Final = "config"
+"""What the variable with the settings file's path is named after, which is no setting itself."""
 _SIMILARITY: Final = 0.6
 _MOST_NAMED: Final = 10
 
 
-def misspelt(environment: Mapping[str, str], known: Iterable[str]) -> list[str]:
+def misspelt(environment: Mapping[str, str]) -> list[str]:
     """Return a line for each of our variables that no program reads, with the nearest one that is read."""
-    names = {name.removeprefix(PREFIX) for name in OF_SERVICE | {_FILE, *known}}
+    names = {name.upper() for name in (*setting_names.SERVICE, *setting_names.GATEWAY, _FILE)}
     strange = sorted(name for name in environment if name.startswith(PREFIX) and name.removeprefix(PREFIX) not in names)
     return [_line(name, names) for name in strange[:_MOST_NAMED]]
 

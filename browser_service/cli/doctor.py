@@ -21,7 +21,7 @@ from browser_service.quarantine import files_set_aside
 from browser_service.settings import Settings
 from browser_service.store.journal_file import NewerJournal, check_version, damage_of
 from client import config_file, config_place, instance, ports
-from shared import wire
+from shared import variables, wire
 from shared.data_files import JOURNAL_FILE
 from shared.errors import ServiceUnavailable
 from shared.installation import install_command
@@ -39,6 +39,7 @@ def examine(settings: Settings) -> list[Check]:
     return [
         check_versions(),
         *check_config(),
+        *check_variables(),
         *check_rules(settings, running),
         check_data_dir(settings.data_dir),
         check_secret(settings.data_dir),
@@ -73,6 +74,11 @@ def check_config() -> list[Check]:
         found = f"others may read {', '.join(secrets)} in {file}"
         return [wrong("config", found, f"chmod 600 {file}")]
     return [sound("config", f"{file} sets {', '.join(names) or 'nothing'}")]
+
+
+def check_variables() -> list[Check]:
+    """Name each of our variables that no program reads."""
+    return [wrong("variables", line) for line in variables.misspelt(os.environ)]
 
 
 def check_settings(settings: Settings) -> Check:

@@ -1,5 +1,6 @@
 """Starts, ends and inspects the service's process: `up`, `down` and `status`."""
 
+import os
 import time
 from collections import Counter
 from contextlib import suppress
@@ -15,7 +16,7 @@ from browser_service.cli.running import places, restart, rules_of, running_setti
 from browser_service.settings import Settings
 from client import config_file, instance
 from client.autostart import KeptDown
-from shared import wire
+from shared import variables, wire
 from shared.absent import CRYPTOGRAPHY, RICH, absent
 from shared.errors import Relayed, ServiceUnavailable
 from shared.model import Json
@@ -44,7 +45,7 @@ def up(
     """
     changes = flags.typed_settings(options)
     settings = Settings(**changes)  # type: ignore[arg-type] # pydantic makes each what it should be
-    for line in config_file.removed():
+    for line in (*variables.misspelt(os.environ), *config_file.removed()):
         output.say(line, to_stderr=True)
     if detach:
         _detached(settings, changes)

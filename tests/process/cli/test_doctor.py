@@ -91,6 +91,14 @@ def test_a_file_of_settings_is_named_and_its_secrets_are_not_for_others(
     assert (check.ok, check.found) == (True, f"{file} sets max_pages, token")
 
 
+def test_a_misspelt_variable_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BROWSE_AUTOSTART", "false")
+    assert doctor.check_variables() == []
+    monkeypatch.setenv("BROWSE_HEADLES", "true")
+    (check,) = doctor.check_variables()
+    assert (check.ok, check.found.startswith("BROWSE_HEADLES is no setting")) == (False, True)
+
+
 def test_rules_for_acts_are_counted_and_told_if_they_are_wrong_or_later_than_the_service(tmp_path: Path) -> None:
     settings, instance = Settings(data_dir=tmp_path), tmp_path / INSTANCE_FILE
     assert doctor.check_rules(settings, None) == []

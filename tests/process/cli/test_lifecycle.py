@@ -194,10 +194,11 @@ def test_a_detached_service_that_cannot_start_is_an_error_with_the_reason(
     running: Terminal, terminal: Terminal
 ) -> None:
     port = running.url.rpartition(":")[2]
-    failed = terminal.run("up", "--detach", "--port", port)
+    failed = terminal.run("up", "--detach", "--port", port, BROWSE_HEADLES="true")
     assert failed.code == 1
     assert running.service
-    first, reason, hint = failed.err.splitlines()
+    misspelt, first, reason, hint = failed.err.splitlines()
+    assert misspelt.endswith("Did you mean BROWSE_HEADLESS?")
     assert first == "SERVICE_UNAVAILABLE: The service did not start. It ended with exit code 1."
     assert re.fullmatch(
         rf"Port {port} on 127\.0\.0\.1 cannot be used: .+, by .+\. Choose another with --port\.", reason
