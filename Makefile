@@ -32,7 +32,8 @@ test-ray: setup ## Try hosts that Ray starts, and check the objects for Kubernet
 		exec $(PYTHON_IN_VENV) -m pytest tests/process/hosts/test_ray.py tests/pure/packaging/test_kubernetes.py'
 
 long: setup ## Run those that take longest: kills, floods, all combinations
-	@$(PYTHON_IN_VENV) -m pytest -n 4 --dist worksteal -m long
+	@$(PYTHON_IN_VENV) -m pytest -n 4 --dist worksteal -m "long and not alone"
+	@$(PYTHON_IN_VENV) -m pytest -m alone
 
 # Of the folders tests/pure, tests/front and tests/page, but for the attacks of pages, which take the longest.
 quick: export TESTS_BROWSER ?= shell
