@@ -13,7 +13,7 @@ from tests.support.json import AnyJson
 from tests.support.service import Agent, RunningService, running_service, settings_for
 from tests.support.site import Answer, Site
 
-pytestmark = [pytest.mark.anyio, pytest.mark.whole_browser, pytest.mark.long, pytest.mark.alone]
+pytestmark = [pytest.mark.anyio, pytest.mark.whole_browser, pytest.mark.long]
 
 POPUPS = 3
 
