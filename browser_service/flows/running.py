@@ -284,8 +284,9 @@ class _StepRun:
         body = cast("Json", flows.filled(replaced(step.arguments, selectors), self._run.values))
         if selectors and "timeout" not in body:
             body["timeout"] = _OTHERS_MS if again else _FIRST_MS
-        looks = step.expect is not None and bool(step.expect.shows)
-        return {"action": step.action, "reply": "delta" if looks else "effects", **body, **self._page()}
+        if not (step.expect and step.expect.shows):
+            body.setdefault("reply", "effects")
+        return {"action": step.action, **body, **self._page()}
 
     def _place_missing(self, error: BrowseError, selectors: Mapping[str, str]) -> str:
         """Return the place of the element that a selector did not find; "" if that is not what is wrong."""
