@@ -261,6 +261,10 @@ async def test_reply_none_reports_nothing_and_full_everything(tab: Tab) -> None:
     effects = await tab.call("click", selector="role=button", reply="effects")
     assert ("POST" in effects["observed"], [each["method"] for each in effects["requests"]]) == (True, ["POST"])
     assert not {"changes", "outline", "snapshot"} & {*effects}
+    await tab.show("<button onclick=\"s.append('Liked')\">Like</button><p id=s></p>")
+    quiet = (await tab.call("click", selector="role=button", reply="effects"))["observed"]
+    assert quiet.endswith("popup or dialog; whether the page changed was not looked at")
+    assert "nothing" not in quiet
     await tab.show(SHOP)
     assert await tab.call("click", selector="role=button[name='Add to cart'] >> nth=3", reply="none") == {}
     full = await tab.call("click", selector="role=button[name='Add to cart'] >> nth=3", reply="full")
