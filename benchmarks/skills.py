@@ -85,6 +85,10 @@ class Commands(Chat):
             raise Failed(f"{shlex.join(words)}: {text}")
         return text
 
+    async def fill(self, fields: Sequence[Step]) -> None:
+        for step in fields:
+            await self.act(step, await self.target(step))
+
 
 @dataclass
 class OurCommands(Ours, Commands):
@@ -128,10 +132,6 @@ class AgentBrowser(Commands):
         self.known = ""
         await self.type("open", url)
 
-    async def fill(self, fields: Sequence[Step]) -> None:
-        for step in fields:
-            await self.act(step, await self.target(step))
-
     async def act(self, step: Step, target: str) -> None:
         verb = {"fill": "fill", "choose": "select", "check": "check"}.get(step.do, "click")
         await self.type(verb, f"@{target}", *([step.value] if verb in {"fill", "select"} else []))
@@ -154,15 +154,11 @@ class AgentBrowser(Commands):
 
 @dataclass
 class ChromeDevtools(Commands):
-    """A policy that looks at the whole page, which the program shows again behind an act if it is asked to."""
+    """A policy that looks at the whole page, because the program has no smaller look."""
 
     async def open(self, url: str) -> None:
         self.known = ""
         await self.type("navigate_page", "1", "--url", url)
-
-    async def fill(self, fields: Sequence[Step]) -> None:
-        for step in fields:
-            await self.act(step, await self.target(step))
 
     async def act(self, step: Step, target: str) -> None:
         words = (

@@ -120,7 +120,7 @@ async def _reply(
     if amount == "full":
         return _with_observation(action, result, observation, None) | await _snapshot(page)
     page_delta = await delta.page_delta(page, action, observation, before)
-    if page.quiet and not (result.get("observed") or observation.lines()):
+    if delta.leaves_to_later(page, action) and not (result.get("observed") or observation.lines()):
         return {**result, "observed": _TOLD_AT_THE_END}
     looks = page_delta is not None and page_delta.nothing and action.input is not Input.HOVER
     if looks and not result.get("observed") and not observation.lines():

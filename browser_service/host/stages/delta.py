@@ -147,8 +147,12 @@ def _ref_of(change: news.Change) -> str:
 def shows_changes(page: BrowserPage, action: Action) -> bool:
     """Say if the reply to an act shows what changed."""
     delta = action.text_key == "observed" and action.asked_reply.amount == "delta" and not action.asked_reply.trial
-    unasked = page.quiet and "reply" not in action.model_fields_set
-    return delta and not unasked and not page.record.dialog and not page.effects.navigating_to
+    return delta and not leaves_to_later(page, action) and not page.record.dialog and not page.effects.navigating_to
+
+
+def leaves_to_later(page: BrowserPage, action: Action) -> bool:
+    """Say if an act is a part of a call whose changes a later part shows."""
+    return page.quiet and "reply" not in action.model_fields_set
 
 
 async def page_before(page: BrowserPage, action: Action) -> PageBefore:

@@ -9,6 +9,7 @@ import threading
 
 import pytest
 
+from shared.model import Json
 from tests.support.service import Agent
 from tests.support.site import Answer
 from tests.support.tab import Tab
@@ -277,6 +278,15 @@ async def test_the_last_of_several_acts_in_a_call_reports_all_changes(tab: Tab) 
     first, last = (await tab.call("batch", steps=[click, click]))["steps"]
     assert "changes" not in first
     assert last["changes"].count('+ button "Added"') == 2
+
+
+async def test_a_change_by_a_step_is_told_whatever_replies_are_asked_for(tab: Tab) -> None:
+    click, dead = {"action": "click", "selector": "role=button"}, {"action": "click", "selector": "h1"}
+    asked: list[tuple[Json, Json]] = [({}, {"reply": "effects"}), ({}, {"reply": "none"}), ({"reply": "delta"}, {})]
+    for first, second in asked:
+        await tab.show("<h1>Tea</h1><button onclick=\"s.textContent = 'Liked'\">Like</button><p id=s></p>")
+        told = (await tab.call("batch", steps=[click | first, dead | second]))["steps"][0]
+        assert "Liked" in told["changes"]
 
 
 @pytest.mark.own_window
