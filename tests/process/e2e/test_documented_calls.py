@@ -58,9 +58,10 @@ class Documented:
     """The reply to the handshake."""
 
     async def shake_hands(self) -> None:
+        """Shake hands under an id that no other call here has: a client may use each only once."""
         client_info = {"name": "claude-desktop", "version": "1.0.0"}
         params = {"protocolVersion": "2024-11-05", "capabilities": {"tools": {}}, "clientInfo": client_info}
-        self.initialized = await self.ask({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params})
+        self.initialized = await self.ask({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params})
         await self.chat.notify("notifications/initialized")
 
     async def ask(self, message: Json) -> Json:
@@ -147,7 +148,7 @@ async def test_the_handshake_and_the_list_of_tools(documented: Documented) -> No
     assert reply["result"].pop("instructions").startswith("One real, logged-in browser, shared")
     assert reply == {
         "jsonrpc": "2.0",
-        "id": 1,
+        "id": 0,
         "result": {
             "protocolVersion": "2024-11-05",
             "capabilities": capabilities,
