@@ -158,6 +158,7 @@ class Outcome(Model):
     targets: dict[str, list[str]] = Field(
         default={}, description="How the elements that it named are found again, the most lasting selector first."
     )
+    secret_fields: list[str] = Field(default=[], description="The selectors of its fields for secrets.")
     came: list[str] = Field(default=[], description="What appeared by it: messages and dialogs of the page.")
     popups: list[str] = Field(default=[], description="The windows that it opened.")
     answered: bool = Field(default=False, description="It caused dialogs, and they were answered before its end.")
@@ -245,6 +246,7 @@ class ActivityRecord(Model):
     requests: list[Json] = Field(default=[], description="Those that change things: method, url, status.")
     via: str | None = Field(default=None, description="The step of a flow that it was.")
     targets: dict[str, list[str]] | None = Field(default=None, description="For flows: how its elements are found.")
+    secret_fields: list[str] | None = Field(default=None, description="For flows: its fields for secrets.")
     came: list[str] | None = Field(default=None, description="For flows: what appeared by it.")
     popups: list[str] | None = Field(default=None, description="For flows: the windows that it opened.")
     answered: bool | None = Field(default=None, description="For flows: its dialogs were answered before its end.")

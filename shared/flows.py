@@ -40,7 +40,17 @@ class Parameter(_Part):
     """A value that each run gives."""
 
     description: str = Field(default="", max_length=500)
+    secret: bool = Field(default=False, description="It is for a password, of which no flow has the text.")
     default: Given | None = Field(default=None, description="What a run without it takes. None: a run must give it.")
+
+    @model_validator(mode="after")
+    def _names_secrets(self) -> Self:
+        if self.secret and not isinstance(self.default, dict | None):
+            raise ValueError(
+                'it is for a password, which no flow keeps: give {"secret": NAME}, which `browse-together secret set` '
+                "makes, or no default, so that each run gives it"
+            )
+        return self
 
 
 class Request(_Part):

@@ -163,12 +163,21 @@ class Draft:
             elif key == "url" and isinstance(value, str):
                 made[key] = self._url(value)
             else:
-                made[key] = self._value(value, hint or f"{call.action}_{key}")
+                made[key] = self._typed(call, call.arguments.get("selector"), value, hint or f"{call.action}_{key}")
         return made
 
     def _field(self, call: Done, given: Json) -> Json:
         found = self._targets(call, str(given.get("selector", "")))
-        return {"selector": [*found], "value": self._value(given.get("value"), _name_in(found) or "field")}
+        value = self._typed(call, given.get("selector"), given.get("value"), _name_in(found) or "field")
+        return {"selector": [*found], "value": value}
+
+    def _typed(self, call: Done, selector: JsonValue, value: JsonValue, hint: str) -> JsonValue:
+        """Return the value of a field, or a parameter, which is for a secret if the field is."""
+        known = {*self.parameters}
+        made = self._value(value, hint)
+        for name in self.parameters.keys() - known:
+            self.parameters[name].secret = selector in (call.record.secret_fields or [])
+        return made
 
     @staticmethod
     def _targets(call: Done, given: str) -> list[str]:

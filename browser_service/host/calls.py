@@ -69,6 +69,8 @@ class CallRun:
     """The URLs that the reply may tell of, those of the parts included."""
     targets: dict[str, list[str]] = field(default_factory=dict)
     """Lasting selectors of the elements that the call and its parts named, by the selectors that it gave."""
+    secret_fields: list[str] = field(default_factory=list)
+    """The selectors of the fields for secrets that the call and its parts filled."""
     came: list[str] = field(default_factory=list)
     """What appeared by it that a page announces: a message, a dialog."""
     popups: list[str] = field(default_factory=list)
@@ -156,6 +158,7 @@ class CallRun:
         """Put into the outcome what it takes to do the call again."""
         outcome.url_before, outcome.popups, outcome.answered = self.url_before, self.popups, bool(self.dialogs)
         outcome.targets, outcome.came = dict([*self.targets.items()][:_MOST_TARGETS]), self.came[:_MOST_CAME]
+        outcome.secret_fields = self.secret_fields[:_MOST_TARGETS]
 
     async def wait_for_dialog(self) -> None:
         """Wait until the dialog is closed, which takes a limited time, or the call is cancelled."""

@@ -40,7 +40,7 @@ _BATCH_ROWS = 500
 _MOST_REQUESTS = 20
 _DAY_S = 86_400
 _AFTER_ALL_IDS = 2**62
-_FOR_FLOWS = frozenset({"targets", "came", "popups", "answered", "done"})
+_FOR_FLOWS = frozenset({"targets", "secretFields", "came", "popups", "answered", "done"})
 
 log = structlog.get_logger(__name__)
 
@@ -347,7 +347,8 @@ def _again(outcome: Outcome, via: str) -> Json:
     """Return what it takes to do a call again, for flows."""
     context = outcome.error.details.get("context") if outcome.error else None
     done = context.get("done") if isinstance(context, dict) else None
-    again: Json = {"targets": cast("Json", outcome.targets), "came": [*outcome.came], "popups": [*outcome.popups]}
+    again: Json = {"targets": cast("Json", outcome.targets), "secretFields": [*outcome.secret_fields]}
+    again |= {"came": [*outcome.came], "popups": [*outcome.popups]}
     return {**again, "answered": outcome.answered, "done": len(done) if isinstance(done, list) else 0, "via": via}
 
 

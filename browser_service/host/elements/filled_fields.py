@@ -76,9 +76,9 @@ class FilledFields:
         self.began_at = time.monotonic()
         """When the page reached its present URL."""
 
-    def note(self, client_id: str, selector: str, frame: str | None, strict: bool, found: Field) -> None:  # noqa: FBT001 - the action's own
-        """Record how an act left a field. A field that was a secret once stays one, because a page can make a password
-        visible."""
+    def note(self, client_id: str, selector: str, frame: str | None, strict: bool, found: Field) -> bool:  # noqa: FBT001 - the action's own
+        """Record how an act left a field. Returns whether it is a secret. A field that was one once stays one, because
+        a page can make a password visible."""
         if leading_ref(selector) or (found["kind"] == "tick" and not strict):
             selector, frame, strict = found["selector"], found["frame"], True
         key = (client_id, frame, selector)
@@ -88,6 +88,7 @@ class FilledFields:
         value = None if secret or weight(cast("JsonValue", found["value"])) > _MOST_WEIGHT // 4 else found["value"]
         kind, name = found["kind"], found["name"]
         self._unsent[key] = FilledField(client_id, selector, frame, strict, kind, name, value, secret)
+        return secret
 
     def without_values(self, text: str) -> str:
         """Return a text of the page without what clients gave its fields."""

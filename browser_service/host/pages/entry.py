@@ -275,5 +275,6 @@ class PageEntry:
             act_rules=common.limits.act_rules,
             undoable=run.undoable,
             targets=run.targets,
+            secret_fields=run.secret_fields,
             came=run.came,
         )

@@ -62,6 +62,8 @@ class BrowserPage:
     """The function that notes how to undo the act."""
     targets: dict[str, list[str]]
     """Where the lasting selectors of the elements go that the call names."""
+    secret_fields: list[str]
+    """Where the selectors of the fields for secrets go that the call filled."""
     came: list[str]
     """Where goes what appeared by the call."""
     reply_shares: int = 1
@@ -128,7 +130,8 @@ class BrowserPage:
     def remember_field(self, selector: str, frame: str | None, found: Field | None, *, strict: bool = True) -> None:
         """Remember what an act left in a field, so that it can be filled again if the page dies. FIELD read `found`."""
         if found is not None:
-            self.filled_fields.note(self.call.client_id, selector, frame, strict, found)
+            if self.filled_fields.note(self.call.client_id, selector, frame, strict, found):
+                self.secret_fields.append(selector)
             self.note_target(selector, frame, found["lasting"])
 
     def note_target(self, selector: str, frame: str | None, found: Lasting | None = None) -> None:

@@ -2,6 +2,7 @@
 
 import re
 import threading
+import tomllib
 from itertools import count
 from urllib.parse import parse_qs
 
@@ -151,6 +152,28 @@ async def test_of_a_step_that_ran_out_of_time_it_is_not_said_that_it_was_not_don
     error = await agent.error("run_flow", name=name, values={"name": "Al"})
     assert (error["code"], error["details"]["context"]["step"]) == ("FLOW_STOPPED", 6)
     assert "It is not known whether step 6 was done" in error["message"]
+
+
+async def test_a_password_is_in_no_flow(agent: Agent, site: Site, service: RunningService) -> None:
+    fields = "<form><label>Name <input></label><label>Password <input type=password></label>"
+    site.page("/login", f"{fields}<input aria-label=Code type=text></form>")
+    name, password = next(NAMES), "role=textbox[name=Password]"
+    page_id = (await agent.reply("open_page", url=site.url("/login"))).json()["page"]["pageId"]
+    filled = [{"selector": password, "value": "a"}, {"selector": "role=textbox[name=Code]", "value": "1"}]
+    await agent.call("fill_form", fields=filled, pageId=page_id)
+    await agent.call("evaluate_script", script="document.forms[0][1].type = 'text'", pageId=page_id)
+    await agent.call("batch", steps=[{"action": "fill", "selector": password, "value": "hunter2"}], pageId=page_id)
+    plain = {"code": "1", "password": "hunter2", "password_2": "hunter2"}
+    for values in (plain, {**plain, "password": {"secret": "shop-pw"}}):
+        error = await agent.error("save_flow", name=name, pageId=page_id, values=values)
+        assert "which no flow keeps" in error["message"]
+        assert "hunter2" not in str(error)
+    path = service.settings.flows_dir / f"{name}.toml"
+    assert not path.exists()
+    await agent.call("save_flow", name=name, pageId=page_id, values={"code": "1", "password": {"secret": "shop-pw"}})
+    kept = tomllib.loads(path.read_text("utf-8"))["parameters"]
+    assert (kept["password"]["default"], kept["code"]["default"]) == ({"secret": "shop-pw"}, "1")
+    assert [name for name, each in kept.items() if each.get("secret")] == ["password", "password_2"]
 
 
 async def test_what_cannot_end_does_not_begin(agent: Agent, other: Agent, shop: Site, service: RunningService) -> None:
