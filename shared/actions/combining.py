@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Annotated
 
-from pydantic import Field, model_validator
+from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from shared.actions.arguments import LONG_TEXT, Part, SecretRef, Selector, Several
 from shared.actions.base import MOST_PARTS, Action, Carried, PageAct, PageAction, from_parts, strongest_effect
@@ -43,6 +43,20 @@ class Batch(PageAction):
         ),
     ]
     timeout: int = Field(default=60_000, ge=1, le=120_000, description="Milliseconds for all steps together.")
+
+    @field_validator("steps")
+    @classmethod
+    def _reply_as_asked(cls, steps: list[Action], info: ValidationInfo) -> list[Action]:
+        """Give its own `reply` to the steps without one; that of `full` is one snapshot, at the end."""
+        reply = info.data.get("reply")
+        if reply not in {"none", "effects"}:
+            return steps
+        return [
+            step.model_copy(update={"reply": reply})
+            if isinstance(step, PageAction) and "reply" not in step.model_fields_set
+            else step
+            for step in steps
+        ]
 
     @model_validator(mode="after")
     def _expects_of_one_page(self) -> "Batch":

@@ -20,6 +20,7 @@ _POLLED_FROM: Final = 2
 _APART_S: Final = 0.25
 """Maximum time in one act between requests to an address with the same cause, such as a burst or keystrokes. A later
 one is polling."""
+_REFUSALS: Final = {404: "not found", 410: "not found", 429: "too many requests"}
 _MOST_ADDRESSES: Final = 200
 _KEY_CHARACTERS: Final = 500
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
@@ -282,7 +283,8 @@ def describe_status(status: str) -> str:
     """Return a status, with its meaning if it is a failure."""
     if not status.isdigit() or int(status) < FAILURES:
         return status
-    return f"{status}: {'the server failed' if int(status) >= HTTPStatus.INTERNAL_SERVER_ERROR else 'refused'}"
+    refused = _REFUSALS.get(int(status), "refused")
+    return f"{status}: {'the server failed' if int(status) >= HTTPStatus.INTERNAL_SERVER_ERROR else refused}"
 
 
 def _is_refused(response: Response) -> bool:

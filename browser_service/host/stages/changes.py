@@ -22,7 +22,7 @@ _LOOK_MS: Final = 5_000
 _RESTYLED: Final = "done; the document changed, in what a snapshot does not show (a style, a class, an attribute)"
 _NOT_AWAITED: Final = "done; what came of it was not waited for (noWaitAfter)"
 _TOLD_AT_THE_END: Final = "done; the last step tells what came of it"
-_NOT_LOOKED_AT: Final = "whether the page changed was not looked at"
+_NOT_COMPARED: Final = "whether the page changed is not known"
 _TRIED: Final = "it could be done; nothing was done (trial)"
 
 
@@ -160,6 +160,6 @@ def _nothing_else(action: Action, observation: Observation, page_delta: delta.Pa
     kinds += [page_delta.unchanged] if page_delta and page_delta.unchanged else []
     seconds = max(0.1, time.monotonic() - observation.began_at)
     nothing = f"within {seconds:.1f} s: no {', '.join(kinds[:-1])} or {kinds[-1]}"
-    is_looked_at = action.asked_reply.amount != "effects"
-    nothing = f"nothing observable {nothing}" if is_looked_at else f"done; {nothing}; {_NOT_LOOKED_AT}"
+    is_compared = page_delta is not None and bool(page_delta.unchanged)
+    nothing = f"nothing observable {nothing}" if is_compared else f"done; {nothing}; {_NOT_COMPARED}"
     return "; ".join(filter(None, [nothing, observation.pending]))

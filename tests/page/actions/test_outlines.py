@@ -264,12 +264,13 @@ async def test_reply_none_reports_nothing_and_full_everything(tab: Tab) -> None:
     assert not {"changes", "outline", "snapshot"} & {*effects}
     await tab.show("<button onclick=\"s.append('Liked')\">Like</button><p id=s></p>")
     quiet = (await tab.call("click", selector="role=button", reply="effects"))["observed"]
-    assert quiet.endswith("popup or dialog; whether the page changed was not looked at")
+    assert quiet.endswith("popup or dialog; whether the page changed is not known")
     assert "nothing" not in quiet
     await tab.show(SHOP)
     assert await tab.call("click", selector="role=button[name='Add to cart'] >> nth=3", reply="none") == {}
     full = await tab.call("click", selector="role=button[name='Add to cart'] >> nth=3", reply="full")
     assert ("Product 59" in full["snapshot"], "changes" in full) == (True, False)
+    assert "nothing observable" not in full["observed"]
 
 
 async def test_the_last_of_several_acts_in_a_call_reports_all_changes(tab: Tab) -> None:
@@ -287,6 +288,14 @@ async def test_a_change_by_a_step_is_told_whatever_replies_are_asked_for(tab: Ta
         await tab.show("<h1>Tea</h1><button onclick=\"s.textContent = 'Liked'\">Like</button><p id=s></p>")
         told = (await tab.call("batch", steps=[click | first, dead | second]))["steps"][0]
         assert "Liked" in told["changes"]
+
+
+async def test_steps_reply_as_their_batch_is_asked_to(tab: Tab) -> None:
+    await tab.show("<button onclick=\"s.append('Liked')\">Like</button><p id=s></p>")
+    click = {"action": "click", "selector": "role=button"}
+    told = (await tab.call("batch", steps=[click, {**click, "reply": "delta"}], reply="effects"))["steps"]
+    assert [("is not known" in each["observed"], "changes" in each) for each in told] == [(True, False), (False, True)]
+    assert (await tab.call("batch", steps=[click, click], reply="none"))["steps"] == [{"action": "click"}] * 2
 
 
 @pytest.mark.own_window

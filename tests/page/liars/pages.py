@@ -188,6 +188,8 @@ NOTHING_CAME: Final = [
          says=("GET /fails → 500: the server failed",)),
     Liar("a server that refuses", f'<button id=b onclick="{post("/refuses")}">Buy</button>', "click",
          server={"/refuses": 1}, says=("POST /refuses → 409", "refused")),
+    Liar("an address that is not there", f'<button id=b onclick="{post("/nowhere")}">Buy</button>', "click",
+         says=("POST /nowhere → 404: not found",)),
     Liar("a form sent twice", f'<button id=b onclick="{post("/sent")}; {post("/sent")}">Buy</button>', "click",
          server={"/sent": 2}, says=("POST /sent → 200; POST /sent → 200",)),
     Liar("a link to nothing", "<a id=b href=/nowhere>Buy</a>", "click", truth={"location.pathname": "/nowhere"},
