@@ -120,6 +120,8 @@ class FlowDesk:
         if asked.page_id:
             run.pages[MAIN] = asked.page_id
         if asked.dry_run:
+            if asked.page_id:
+                ports.check_page(asked.page_id)
             steps = "; ".join(f"{number} {_step(step)}" for number, step in enumerate(flow.steps, 1))
             return {"observed": f"flow {flow.name} could begin; nothing was done: {steps}"}
         return await self._go(caller, run, ports, {})

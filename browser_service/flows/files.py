@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import cast
 
 import tomlkit
+from pydantic import JsonValue
 
+from browser_service.flows.running import check
 from browser_service.security.auth import Identity
 from shared import flows
 from shared.actions.traits import Scope
@@ -61,6 +63,8 @@ class FlowFiles:
             raise ValidationFailed(f"{file} is no TOML: {error}.", details=field_details("name")) from None
         if flow.name != name:
             raise ValidationFailed(f"{file}: name is {flow.name!r}; it must be the file's.")
+        given = {name: cast("JsonValue", each.default) for name, each in flow.parameters.items()}
+        check(flow, {name: value for name, value in given.items() if value is not None})
         return flow
 
     def described(self) -> list[Json]:

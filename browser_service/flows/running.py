@@ -40,6 +40,7 @@ from shared.flows import MAIN, Flow, Request, Step, selectors_of
 from shared.model import Json, weight
 from shared.next_calls import next_call
 from shared.quoting import quoted
+from shared.similarity import nearest
 
 _SHOWS_MS: Final = 5_000
 _FIRST_MS: Final = 15_000
@@ -83,6 +84,8 @@ class Ports:
 
     perform: Perform
     check: Check
+    check_page: Callable[[str], None]
+    """Raises if another client has a page now."""
     check_going: Callable[[], None]
     """Raises if the run is to stop."""
     before_effect: Callable[[], Awaitable[None]]
@@ -145,14 +148,21 @@ class StoppedRuns:
         return run
 
 
-def check(flow: Flow, values: Json, may: Check) -> None:
+def check(flow: Flow, values: Json, may: Check = lambda _: None) -> None:
     """Raise for a step that no client could do, or that this one may not, so that nothing is done of a flow that cannot
-    end."""
+    end. The arguments of steps are checked for which there are all values."""
     for number, step in enumerate(flow.steps, 1):
         try:
             named = catalogue.NAMES.get(step.action)
             if named is None or named.action.scope is not Scope.PAGE:
-                raise ValidationFailed(f"{step.action!r} is no action on a page.", details=field_details("action"))
+                near = ", ".join(nearest(step.action, catalogue.NAMES, most=3))
+                raise ValidationFailed(
+                    f"{step.action!r} is no action on a page.",
+                    hint=f"There are: {near}." if near else None,
+                    details=field_details("action"),
+                )
+            if {*flows.placeholders(step.arguments)} - values.keys():
+                continue
             choices = selectors_of(step.arguments)
             for number_of in range(max(map(len, choices.values()), default=1)):
                 given = {

@@ -9,6 +9,7 @@ from browser_service.clients.work import Work
 from browser_service.flows.desk import FlowDesk
 from browser_service.flows.running import Ports, Seen
 from browser_service.observability.activity import Activity
+from browser_service.rules.leases import private_error
 from browser_service.sessions.lifecycle import SessionLifecycle
 from browser_service.spine.addressing import Address
 from browser_service.spine.call import FrontCall, Go, Stage, TakeStep
@@ -22,10 +23,11 @@ from shared import catalogue
 from shared.actions.base import Action
 from shared.actions.traits import Scope
 from shared.calls import Outcome, Undoable
-from shared.errors import Cancelled, JournalFailed, Relayed
+from shared.errors import Cancelled, JournalFailed, PageOwned, Relayed
 from shared.flows import BEGUN
 from shared.limits import Limits
 from shared.model import Json
+from shared.next_calls import next_call
 from shared.pages import PageState
 
 _LOOK_S: Final = 60.0
@@ -67,7 +69,7 @@ class ServiceContext:
 
     @property
     def ports_of_flows(self) -> Ports:
-        return Ports(self._step_of_flow, self._check_step, self._check_going, self._note_begun)
+        return Ports(self._step_of_flow, self._check_step, self._check_page, self._check_going, self._note_begun)
 
     @property
     def launched_browser(self) -> LaunchedBrowser:
@@ -175,6 +177,19 @@ class ServiceContext:
     def _check_step(self, action: Action) -> None:
         self._parts.policy.check(self._caller, action)
         self._parts.host_calls.secrets.reveal(action.secret_names())
+
+    def _check_page(self, page_id: str) -> None:
+        page = self._directory.get(page_id)
+        if page is None or page.access == "act" or page.holder_id in {None, self._client_id}:
+            return
+        if page.private_from(self._client_id):
+            raise private_error(page_id)
+        wait = next_call("claim_page", page_id=page_id, wait_seconds=30)
+        raise PageOwned(
+            f'"{page_id}" is in use by "{page.holder_label}" now: a run would be refused.',
+            hint=f"Without pageId it has a page of its own. Or wait: {wait}.",
+            details={"context": {"pageId": page_id, "owner": page.holder_label}},
+        )
 
     def _check_going(self) -> None:
         if self.record.cancel.requested:

@@ -200,6 +200,9 @@ async def test_what_cannot_end_does_not_begin(agent: Agent, other: Agent, shop: 
     page_id = theirs.json()["page"]["pageId"]
     refused = await other.error("run_flow", name=name, values={"name": "a"}, pageId=page_id)
     assert refused["details"]["context"]["code"] == "PAGE_OWNED"
+    dry = {"name": name, "values": {"name": "a"}, "dryRun": True}
+    assert (await other.error("run_flow", **dry, pageId=page_id))["code"] == "PAGE_OWNED"
+    assert "could begin" in (await agent.call("run_flow", **dry, pageId=page_id))["observed"]
     assert orders(shop) == before
 
 

@@ -46,6 +46,22 @@ def test_a_name_in_a_selector_is_read_whatever_its_escapes_are() -> None:
     assert (unquoted(r"it\'s"), unquoted(r"say \"go\"")) == ("it's", 'say "go"')
 
 
+@pytest.mark.parametrize(
+    ("step", "message"),
+    [
+        ('action = "fyll"', "'fyll' is no action on a page"),
+        ('action = "fill"\nselector = "#a"', "fill needs 'value'"),
+        ('action = "fill"\nselector = "#a"\nvalue = "{{size}}"\nslowly = true', "Unknown argument 'slowly'"),
+        ('action = "{{name}}"', "'{{name}}' is no action"),
+    ],
+)
+def test_a_file_whose_steps_cannot_be_done_is_no_flow(tmp_path: Path, step: str, message: str) -> None:
+    text = f'version = 1\nname = "tea"\n[parameters.name]\n[parameters.size]\ndefault = "M"\n[[steps]]\n{step}'
+    with pytest.raises(ValidationFailed) as refused:
+        FlowFiles(tmp_path).parsed(text, "tea")
+    assert f"Step 1 of flow tea: {message}" in refused.value.message
+
+
 def test_a_persons_flow_is_not_an_agents_to_change_and_what_is_too_large_is_not_written(tmp_path: Path) -> None:
     files = FlowFiles(tmp_path)
     small = parse(flow_of(), "tea")
