@@ -28,6 +28,7 @@ from mcp_gateway.settings import Settings
 from mcp_gateway.subscriptions import Subscriptions
 from shared import catalogue, toolsets
 from shared.actions.base import Action
+from shared.actions.seven import BrowserNavigate
 from shared.actions.traits import Scope, Unaddressed
 from shared.errors import BrowseError, ServiceUnavailable, SessionExpired, SessionNotFound
 from shared.events import CallMoved, PageMoved
@@ -140,7 +141,7 @@ class Chat(Listener):
             with self.listening(call_id, asker.report_progress, on_human_request):
                 await self.service.started()
                 await self.stream.ready()
-                body = await self._in_session(body)
+                body = self._as_listed(await self._in_session(body))
                 reply = await self.service.call(call_id, body, form, asker.attempt, asker.trace)
                 self._note_end(body, reply)
                 self._faults.note_catalogue(self.service.other_catalogue)
@@ -198,6 +199,11 @@ class Chat(Listener):
             return body
         session_id = await self._own_session_for(action) if self.settings.session == _NEW else self.settings.session
         return {**body, "sessionId": session_id} if session_id else body
+
+    def _as_listed(self, body: Json) -> Json:
+        """Return a call as the list that its chat reads documents it: the seven alone begin with browser_launch."""
+        launches = catalogue.NAMES[str(body["action"])].action is BrowserNavigate and self.toolsets == {toolsets.APART}
+        return {**body, "launch": False} if launches else body
 
     async def _own_session_for(self, action: type[Action]) -> str | None:
         """Return the chat's own session, which begins with its first page, or with what it first does in one. Raises

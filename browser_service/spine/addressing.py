@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from browser_service.rules.leases import private_error
 from browser_service.security.auth import Identity
-from browser_service.sessions.directory import Directory
+from browser_service.sessions.directory import LAUNCHED, Directory
 from browser_service.store.journal import ClosedPage
 from shared.actions.base import Action
 from shared.actions.traits import Scope, Unaddressed
@@ -161,6 +161,9 @@ class Addressing:
 
     def _launched(self, action: Action, client: Identity) -> Address:
         page = self._directory.launched(client.client_id)
+        if page is None and action.launches:
+            session_id = action.addressed.session or client.limits.session or self._sessions.usual
+            return Address(self._directory.new_name(session_id, LAUNCHED), session_id, is_new=True)
         if page is None or action.addressed.session not in {None, page.session_id}:
             raise NoBrowser("No browser instance found. Call browser_launch first.")
         return _of(page)

@@ -12,7 +12,7 @@ from shared.actions.arguments import LONG_TEXT, Address, Part, Selector
 from shared.actions.base import OwnPageAction, ServiceAction, VisitingAction
 from shared.actions.interaction import Click, Fill, HowToClick, Type
 from shared.actions.selectors import check_selector
-from shared.actions.traits import Effect
+from shared.actions.traits import Effect, computed
 from shared.errors import ValidationFailed, field_details
 from shared.filenames import FileName
 from shared.next_calls import next_call
@@ -82,16 +82,22 @@ class BrowserLaunch(ServiceAction):
         return 60_000
 
 
+def _launches(action: "BrowserNavigate") -> bool:
+    return action.launch
+
+
 class BrowserNavigate(VisitingAction, OwnPageAction):
     """Navigate to a URL, in the page of your browser."""
 
     everyday = ("waitUntil",)
     activity_phrase = "navigating"
+    launches = computed(False, _launches)  # noqa: FBT003 - the class's value
 
     url: Address = Field(min_length=1, description="URL to navigate to (must include protocol)")
     wait_until: Literal["load", "domcontentloaded", "networkidle"] = Field(
         default="load", description="When to consider navigation succeeded"
     )
+    launch: bool = Field(default=True, description="Open the page in the shared browser if browser_launch did not.")
 
 
 class BrowserFind(OwnPageAction):

@@ -273,6 +273,8 @@ class Traits(BaseModel):
     scope: ClassVar[Scope] = Scope.SERVICE
     lane: ClassVar[Lane] = Lane.QUEUE
     unaddressed: ClassVar[Unaddressed] = Unaddressed.ONLY_PAGE
+    launches: ClassVar[bool] = False
+    """True if the call opens the page that browser_launch would, where there is none."""
     id_fields: ClassVar[tuple[str, ...]] = ()
     """The arguments that name a page or, as `session_id` or `source`, a session. The call touches no other page or
     session."""

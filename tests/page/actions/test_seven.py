@@ -46,6 +46,20 @@ async def shows(agent: Agent, expression: str) -> Any:  # Any: JSON
     return (await agent.call("evaluate_script", pageId="browser", expression=expression))["value"]
 
 
+async def test_navigate_opens_the_page_that_launch_would_unless_the_call_leaves_that_to_it(
+    service: RunningService, shared_site: Site
+) -> None:
+    async with service.agent() as agent:
+        url = shared_site.url("/seven")
+        assert (await agent.error("browser_navigate", url=url, launch=False))["message"] == NO_BROWSER
+        assert await said(agent, "browser_navigate", url=url) == f"Successfully navigated to {url}\nTitle: Example"
+        assert await said(agent, "browser_click", selector="text=Items") == "Successfully clicked element: text=Items"
+        (mine,) = (await agent.call("list_pages"))["yours"]
+        assert (mine["sessionId"], mine["url"]) == ("default", url)
+        await agent.call("browser_navigate", url=url, launch=False)
+        assert await said(agent, "browser_quit") == "Browser closed successfully"
+
+
 async def test_nothing_works_before_launch_nor_after_quit(service: RunningService) -> None:
     async with service.agent() as agent:
         await agent.call("goto", url="about:blank")  # a page of its own, and no launched browser

@@ -212,6 +212,7 @@ async def test_the_seven_tools_in_their_order(documented: Documented) -> None:
         {"hint": "Use browser_launch tool to start a browser session"},
     )
     assert await call(7, "browser_click", {"selector": "h1"}) == nothing
+    assert await call(7, "browser_navigate", {"url": "https://example.com"}) == nothing
     assert await call(1, "browser_launch", {"browserType": "chromium", "headless": False}) == said(
         1, text("Browser launched successfully (chromium, headless: false)")
     )
@@ -241,6 +242,7 @@ async def test_the_seven_tools_in_their_order(documented: Documented) -> None:
     assert await call(8, "browser_click", {"selector": "h1"}) == said(8, text("Successfully clicked element: h1"))
     assert await call(7, "browser_quit", {}) == said(7, text("Browser closed successfully"))
     assert await call(7, "browser_click", {"selector": "h1"}) == nothing
+    assert await call(7, "browser_navigate", {"url": "https://example.com"}) == nothing
 
 
 async def test_a_failure_is_three_lines(documented: Documented) -> None:
