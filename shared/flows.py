@@ -23,6 +23,7 @@ MAIN: Final = "main"
 NAME_PATTERN: Final = r"^[a-z0-9][a-z0-9_-]{0,47}$"
 _PARAMETER: Final = "[a-z][a-z0-9_]{0,47}"
 _PLACEHOLDER: Final = re.compile(rf"\{{\{{ ?({_PARAMETER}) ?\}}\}}")
+_ANY_WORDS: Final = r"[\s\S]{0,200}?"
 _MOST_BYTES: Final = 1_000_000
 _MOST_VALUE: Final = 100_000
 
@@ -75,7 +76,9 @@ class Expected(_Part):
 
     url: str | None = Field(default=None, max_length=2_000, description="Where the page is then; `*` is any text.")
     requests: list[Request] = Field(default=[], max_length=20)
-    shows: list[str] = Field(default=[], max_length=10, description="What the page says then; `*` is any text.")
+    shows: list[str] = Field(
+        default=[], max_length=10, description="What the page says then; `*` is any text, of 200 characters at most."
+    )
 
 
 class Step(_Part):
@@ -228,6 +231,24 @@ def fits(pattern: str, text: str) -> bool:
             return False
         at = found + len(part)
     return len(parts) > 1 or text == pattern
+
+
+def says(words: str) -> str:
+    """Return the regular expression, for Python and for JavaScript, of what a page is to say. Case does not count."""
+
+    def literal(text: str) -> str:
+        return "".join(each if each.isalnum() or not each.isascii() else f"\\x{ord(each):02x}" for each in text)
+
+    return _ANY_WORDS.join(r"\s+".join(map(literal, part.split())) for part in words.split("*"))
+
+
+def message(words: str) -> str:
+    """Return the selector of what says some words: one element has all that stands between `*`. They are quoted, as
+    data: a page says what it likes."""
+    parts = [json.dumps(part.strip(), ensure_ascii=False) for part in words.split("*") if len(part.strip()) > 1]
+    if len(parts) == 1:
+        return f"internal:text={parts[0]}i"
+    return f"*{''.join(f':has-text({part})' for part in parts)}:not(:has(nav, main, form))"
 
 
 def parse(raw: Mapping[str, Any], where: str) -> Flow:  # Any: TOML

@@ -294,7 +294,7 @@ class _StepRun:
         body = cast("Json", flows.filled(replaced(step.arguments, selectors), self._run.values))
         if selectors and "timeout" not in body:
             body["timeout"] = _OTHERS_MS if again else _FIRST_MS
-        if not (step.expect and step.expect.shows):
+        if not (step.expect and step.expect.shows) or step.expect.url:
             body.setdefault("reply", "effects")
         return {"action": step.action, **body, **self._page()}
 
@@ -332,10 +332,9 @@ class _StepRun:
             if not await self._comes({**waiting, **page}):
                 return f"it led to {shortened(seen.url, 200)} and not to {expect.url}"
         for words in expect.shows:
-            longest = max(words.split("*"), key=len).strip()
-            said = f"internal:text={json.dumps(longest, ensure_ascii=False)}i"  # as data: a page says what it likes
-            waiting = {"action": "wait_for_selector", "selector": said, "timeout": _SHOWS_MS, **page}
-            if longest not in str(seen.result.get("changes", "")) and not await self._comes(waiting):
+            waiting = {"action": "wait_for_selector", "selector": flows.message(words), "timeout": _SHOWS_MS, **page}
+            is_told = re.search(flows.says(words), str(seen.result.get("changes", "")), re.IGNORECASE)
+            if not is_told and not await self._comes(waiting):
                 return f"the page does not show {words!r}"
         return ""
 

@@ -1,5 +1,6 @@
 """Makes the steps of a flow from the record: what was typed becomes a parameter, what was observed a check."""
 
+import calendar
 import re
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -32,6 +33,14 @@ _SECRET: Final = re.compile("«secret:[^»]*»")
 """What stands for a secret in what a page said."""
 _VARYING: Final = re.compile(rf"(?<=/)(?:\d+|[0-9a-fA-F-]{{16,}})(?=/|$)|…|{_SECRET.pattern}")
 _DIGITS: Final = re.compile(rf"{_SECRET.pattern}|\d[\d.,:/]*|…")
+_TIMES: Final = re.compile(
+    rf"\b(?:{'|'.join([*calendar.month_name[1:], *calendar.month_abbr[1:], *calendar.day_name, *calendar.day_abbr])}"
+    r"|today|tonight|yesterday|tomorrow|morning|afternoon|evening|[ap]m)\b",
+    re.IGNORECASE,
+)
+"""Words that are others at another time. Words of other languages are not known."""
+_COUNTED: Final = re.compile(r"\b(?:1 (\w{3,}?)y?|\d[\d.,]* (\w{3,}?)(?:ies|e?s))\b")
+"""A number with what it counts, which ends in other letters with another number."""
 _NAME_IN: Final = re.compile(r'\[name="((?:[^"\\]|\\.)*)"\]$')
 _CSS_NAME: Final = re.compile(r"[#\[](?:[\w-]+=\"?)?([\w-]+)\"?\]?$")
 _LEAST_WORDS: Final = 3
@@ -253,16 +262,22 @@ def _expected(call: Done) -> Expected | None:
     origin = urlsplit(record.url_before or record.url_after or "").netloc
     found = [_request(each) for each in record.requests if urlsplit(str(each["url"])).netloc == origin]
     requests = [each for number, each in enumerate(found) if each is not None and each not in found[:number]]
-    shows = [_DIGITS.sub("*", text) for text in record.came or []]
+    shows = [*dict.fromkeys(map(_lasting, record.came or []))]
     url = _pattern(record.url_after) if record.url_after else None
     if url and any(each.status == _CREATED for each in requests):
         url = re.sub(r"[^/]+$", "*", url)  # the name of what was made, such as Untitled1
     expected = Expected(
         url=url,
         requests=requests[:_MOST_REQUESTS],
-        shows=[text for text in shows if max(map(len, text.split("*"))) >= _LEAST_WORDS][:2],
+        shows=[text for text in shows if max(len(part.strip()) for part in text.split("*")) >= _LEAST_WORDS][:2],
     )
     return expected if expected != Expected() else None
+
+
+def _lasting(words: str) -> str:
+    """Return a pattern of what a page said: numbers, dates, counts and what a client gave may be others."""
+    counted = _COUNTED.sub(lambda found: f"* {found[1] or found[2]}*", words)
+    return _DIGITS.sub("*", _TIMES.sub("*", counted))
 
 
 def _request(sent: Mapping[str, JsonValue]) -> Request | None:

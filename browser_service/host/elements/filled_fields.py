@@ -8,6 +8,7 @@ from typing import Any, Final, cast
 from pydantic import JsonValue
 from typing_extensions import TypedDict
 
+from browser_service.host.elements.given_words import GivenWords
 from browser_service.host.elements.locators import leading_ref
 from browser_service.host.scripts import script
 from browser_service.rules.bounded import Bounded
@@ -38,6 +39,8 @@ class Field(TypedDict):
     name: str
     checked: bool
     selected: list[str]
+    labels: list[str]
+    """What a person reads of the chosen options."""
     value: bool | str | list[str] | None
     twins: dict[str, str]
     """For labels that several options share: which of these options is selected."""
@@ -70,6 +73,7 @@ class FilledField:
 class FilledFields:
     def __init__(self) -> None:
         self._unsent, self._offered, self._left = _fields(), _fields(), _fields()
+        self.given = GivenWords()
         self._url = self._left_at = ""
         self.place = ""
         """Where the offered fields were, if the page must first go there."""
@@ -87,15 +91,10 @@ class FilledFields:
         # our script returns JSON
         value = None if secret or weight(cast("JsonValue", found["value"])) > _MOST_WEIGHT // 4 else found["value"]
         kind, name = found["kind"], found["name"]
+        if isinstance(value, str | list):
+            self.given.note([value] if isinstance(value, str) else [*value, *found["labels"]])
         self._unsent[key] = FilledField(client_id, selector, frame, strict, kind, name, value, secret)
         return secret
-
-    def without_values(self, text: str) -> str:
-        """Return a text of the page without what clients gave its fields."""
-        given = [each.value for fields in (self._unsent, self._left) for each in fields.values()]
-        for value in sorted((each for each in given if isinstance(each, str) and each), key=len, reverse=True):
-            text = text.replace(value, "…")
-        return text
 
     @property
     def has_unsent(self) -> bool:
@@ -114,6 +113,7 @@ class FilledFields:
         """Clear the fields if the page is at another URL; a different fragment does not count."""
         url = url.partition("#")[0]
         if url != self._url:
+            self.given.note_query(url)
             self.clear()
             self.began_at = time.monotonic()
             if not self.place:

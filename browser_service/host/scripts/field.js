@@ -27,12 +27,12 @@ export const field = e => {
     } catch { frame = ''; }
   }
   const checked = e.checked ?? e.getAttribute('aria-checked') === 'true';
-  const selected = [...e.selectedOptions || []].map(o => o.value);
+  const chosen = [...e.selectedOptions || []], selected = chosen.map(o => o.value), labels = chosen.map(o => o.label);
   const value = kind === 'tick' ? checked : kind === 'select' ? selected : e.value ?? e.innerText;
   const name = cut(label.trim().replace(/\s+/g, ' '), 60);
   const found = cssPath(e, e.getRootNode());
-  return {selector: found, frame, kind, secret, name, checked, selected, value: secret ? null : value, twins: twins(e),
-    lasting: lasting(e)};
+  return {selector: found, frame, kind, secret, name, checked, selected, labels, value: secret ? null : value,
+    twins: twins(e), lasting: lasting(e)};
 };
 
 export default field;

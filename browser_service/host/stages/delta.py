@@ -2,18 +2,18 @@
 
 import json
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
+from urllib.parse import urlsplit
 
 from playwright.async_api import Error as PlaywrightError
 
 from browser_service.host.elements.locators import leading_ref
 from browser_service.host.pages.handle import BrowserPage
-from browser_service.host.reading import loading, news, news_report
+from browser_service.host.reading import came, loading, news, news_report
 from browser_service.host.reading.outline import outline
 from browser_service.host.reading.snapshot import ClientView, State
-from browser_service.host.reading.tree import first_words
 from browser_service.host.reading.tree_text import joined
 from browser_service.host.tabs.observation import Observation
 from shared.actions.base import Action
@@ -116,14 +116,6 @@ class _Comparison:
         kept = [each for each in told if each.announced or restless[_ref_of(each)] < _RESTLESS]
         left_out, told[:] = len(kept) < len(told), kept
         return left_out
-
-    @property
-    def announced(self) -> Iterator[str]:
-        """Yield the words of what appeared and calls for attention."""
-        for change in self.news.told:
-            if change.announced and change.nodes and not change.lines[0].startswith("-"):
-                node = change.nodes[0]
-                yield cut(node.label or first_words(change.nodes), _TITLE_CHARACTERS)
 
     def is_field_value(self) -> bool:
         return not self.title and len(self.news.told) == 1 and self.news.told[0].is_field_value
@@ -234,14 +226,25 @@ async def _delta_of_act(
     comparison = await _compare(page, state if page.effects.moves == moves else None)
     if comparison is not None and not same and comparison.is_wordless and await page.effects.wait_for_motion():
         comparison = await _compare(page, None)
+    _note_came(page, observation, last, comparison)
     if comparison is not None:
-        page.came.extend(map(page.filled_fields.without_values, comparison.announced))
         late = page.effects.cause_since(observation.began_at)
         return _delta_of_comparison(action, comparison, before, unchanged, same=same, earlier=earlier, late=late)
     if page.looks.view is None:
         return None
     fields = _outline(page, page.looks.view, _SHORT_OUTLINE if last else OUTLINE_TEXT)
     return PageDelta(fields, changed=previous is not None and not same, unchanged=_DOCUMENT if same else "")
+
+
+def _note_came(
+    page: BrowserPage, observation: Observation, last: ClientView | None, comparison: _Comparison | None
+) -> None:
+    """Note the words by which it is seen again that the act did what it should."""
+    words = [*came.announced(comparison.news.told)] if comparison else []
+    view, origin = page.looks.view, urlsplit(page.url).netloc
+    if not words and last and view and any(urlsplit(each.url).netloc == origin for each in observation.writes):
+        words = came.outcome(comparison.previous.tree if comparison else last.tree, view.tree)
+    page.came.extend(map(page.filled_fields.given.left_out_of, words))
 
 
 def _known_state(page: BrowserPage, observation: Observation) -> State | None:

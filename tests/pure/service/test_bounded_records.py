@@ -42,6 +42,7 @@ def test_the_latest_fields_of_lost_windows_are_offered() -> None:
                 secret=False,
                 checked=False,
                 selected=[],
+                labels=[],
                 twins={},
                 lasting=None,
             )
