@@ -197,6 +197,12 @@ def filled(value: JsonValue, values: Json, key: str = "") -> JsonValue:
     if whole:
         return values[whole[1]]
     encode = _in_address if key == "url" else _in_selector if key in SELECTORS else str
+    if key in _SCRIPTS:
+        raise ValidationFailed(
+            f"{key}: a value within a script would become a part of it.",
+            hint='Give it as its argument: expression = "name => ...", arg = "{{name}}".',
+            details=field_details(key),
+        )
     names = _PLACEHOLDER.findall(value)
     parts = {name: encode(values[name]) for name in names}
     if sum(len(parts[name]) for name in names) > _MOST_VALUE:
@@ -206,6 +212,7 @@ def filled(value: JsonValue, values: Json, key: str = "") -> JsonValue:
 
 SELECTORS: Final = frozenset({"selector", "source", "target", "submit", "onto", "frame"})
 """The arguments that name elements."""
+_SCRIPTS: Final = frozenset({"expression", "script"})
 
 
 def _in_address(value: JsonValue) -> str:

@@ -180,8 +180,8 @@ class FlowDesk:
         step.arguments.update(cast("Json", replaced(step.arguments, {place: [*dict.fromkeys(again)]})))
         try:
             await asyncio.to_thread(self.files.write, flow, caller)
-        except Forbidden:
-            return f"the file stays as it was, because it is {flow.saved_by or 'another client'}'s"
+        except Forbidden as error:
+            return f"the file is not mended: {error.message}"
         run.flow.steps[number - 1] = step
         return f"step {number} of the file is mended: {again[0]}"
 

@@ -105,8 +105,9 @@ class FlowFiles:
     @staticmethod
     def _check_owner(flow: Flow, caller: Identity) -> None:
         if flow.owner != caller.client_id and not caller.operator:
+            owner = flow.saved_by or ("another client" if flow.owner else "a person")
             raise Forbidden(
-                f"The flow {flow.name!r} was saved by {flow.saved_by or 'another client'}, and stays as it is.",
+                f"The flow {flow.name!r} was saved by {owner}, and stays as it is.",
                 hint="Save under another name. The account's person may change it: browse-together flow edit.",
                 details=field_details("name"),
             )

@@ -415,12 +415,18 @@ class _StepRun:
         near = "; ".join(map(_shown, found[:_NEAREST]))
         text = f"Flow {run.flow.name} stopped at step {self._number} of {len(steps)}, {self.words}: {why}"
         left = _left(run)
-        if error and code in _UNSURE and not (_only_reads(self._step) or _is_not_yet_there(error)):
+        unsure = error and code in _UNSURE and not (_only_reads(self._step) or _is_not_yet_there(error))
+        if unsure:
             left = f"It is not known whether step {self._number} was done; look first. Those after it are not."
         text = " ".join([text.rstrip(".") + ".", *([f"Nearest: {near}."] if near else []), left])
-        one: Json = {"selector": found[0].get("ref")} if found and (run.missing or len(self._choices) == 1) else {}
+        ref = found[0].get("ref") if len(found) == 1 else "..."  # of several, whoever looks knows which
+        one: Json = {"selector": ref} if found and (run.missing or len(self._choices) == 1) else {}
         mend = next_call("mend_flow", name=run.flow.name, step=run.at + 1, **one)
         go_on = f"Go on: {mend}." if run.at < len(steps) else "It was the last step."
+        if unsure:
+            after = next_call("mend_flow", name=run.flow.name, step=self._number + 1)
+            was = f" If it was, go on after it: {after}." if self._number < len(steps) else ""
+            go_on = f"If it was not done: {mend}.{was}"
         page = f"Page {run.page_id} is as it is. " if run.page_id else ""
         context: Json = {"flow": run.flow.name, "step": self._number, "done": run.at, "code": code}
         context |= {"pageId": run.page_id, "candidates": [*found[:_NEAREST]], "outputs": run.outputs}

@@ -192,7 +192,8 @@ class Draft:
     def _targets(call: Done, given: str) -> list[str]:
         """Return how an element is found again. A ref meant it only then, and a secret may be another by now."""
         found = (call.record.targets or {}).get(given) or ([] if re.match(REF_START, given) else [given])
-        return [each for each in found if not (_SECRET.search(each) or "{{" in each)]
+        lasting = [each for each in found if not (_SECRET.search(each) or "{{" in each)]
+        return [*{each.replace("'", '"'): each for each in lasting}.values()]
 
     def _value(self, value: JsonValue, hint: str) -> JsonValue:
         """Return a value, or a parameter where the record has none."""

@@ -21,7 +21,7 @@ ADVICE: Final = "advice"
 """Key of a line of ours that stands below the page's words."""
 _QUOTED: Final = frozenset({"title"})
 """The results that are one line of a page's own."""
-_SEVERAL_LINES: Final = frozenset({"text", "help", "activity"})
+_SEVERAL_LINES: Final = frozenset({"text", "help", "activity", "flows"})
 """Keys of our own texts that have several lines."""
 _ORIGIN_CHARACTERS: Final = 120
 _MOST_LINES: Final = 6

@@ -53,6 +53,7 @@ def test_a_name_in_a_selector_is_read_whatever_its_escapes_are() -> None:
         ('action = "fill"\nselector = "#a"', "fill needs 'value'"),
         ('action = "fill"\nselector = "#a"\nvalue = "{{size}}"\nslowly = true', "Unknown argument 'slowly'"),
         ('action = "{{name}}"', "'{{name}}' is no action"),
+        ('action = "evaluate"\nexpression = "go(\'{{size}}\')"', "expression: a value within a script"),
     ],
 )
 def test_a_file_whose_steps_cannot_be_done_is_no_flow(tmp_path: Path, step: str, message: str) -> None:
