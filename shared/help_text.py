@@ -8,7 +8,7 @@ from typing import Final, cast
 
 from pydantic import JsonValue
 
-from shared import toolsets
+from shared import peer_calls, toolsets
 from shared.actions.arguments import MOST_TEXT
 from shared.actions.base import Action, PageAction
 from shared.actions.traits import UNDO, Effect, Lane, Scope, Unaddressed
@@ -272,6 +272,9 @@ def _brief(name: str, node: Schema) -> str:
 def _alias(named: NamedAction) -> list[str]:
     if named.alias is None:
         return []
+    if theirs := peer_calls.CONVERTED.get(named.alias.name):
+        told = f": {theirs.told}" if theirs.told else ""
+        return [f"{named.alias.name} is taken with the arguments that it has elsewhere{told}. Here it is {theirs.here}."]
     renamed = [f"{new} is {old}" for new, old in named.alias.renames.items()]
     preset = [f"{name} is {as_text(value)}" for name, value in named.alias.presets.items()]
     means = f": {', '.join([*renamed, *preset])}" if renamed or preset else ""

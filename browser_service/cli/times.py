@@ -17,5 +17,5 @@ def end(text: str, option: str = "--expires") -> float:
     try:
         return datetime.fromisoformat(text.strip()).astimezone().timestamp()
     except (ValueError, OverflowError):
-        problem = f"{text[:40]!r} is neither a duration nor a date: give 12h, 30d, 8w, or 2027-01-31."
+        problem = f"{text[:40]!r} is neither a duration nor a date: give 30m, 12h, 30d, 8w, or 2027-01-31."
         raise typer.BadParameter(problem, param_hint=option) from None

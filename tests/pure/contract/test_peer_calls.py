@@ -142,7 +142,7 @@ def test_each_of_their_tools_is_tried_and_known() -> None:
     assert CONVERTED.keys() <= {tool for tool, *_ in CALLS} | {tool for tool, *_ in REFUSED}
     for tool, converted in CONVERTED.items():
         assert {*converted.here.split(", ")} <= NAMES.keys()
-        assert f"{tool} is another name of it" in action_help(tool)
+        assert f"{tool} is taken with the arguments that it has elsewhere" in action_help(tool)
 
 
 @pytest.mark.parametrize(("tool", "arguments", "problem"), REFUSED, ids=lambda each: str(each)[:40])
