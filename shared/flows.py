@@ -18,6 +18,8 @@ MOST_PARAMETERS: Final = 100
 MOST_SELECTORS: Final = 20
 BEGUN: Final = "its effects begin"
 """What the record says when a run comes to the first step that sends something to the site."""
+ENDED: Final = "its effects have ended"
+"""What the record says once a run's last step that sends something has done what it was to do."""
 MAIN: Final = "main"
 """The page on which a flow begins."""
 NAME_PATTERN: Final = r"^[a-z0-9][a-z0-9_-]{0,47}$"
@@ -92,6 +94,10 @@ class Step(_Part):
     page: str = Field(default=MAIN, max_length=60, description="Which of the flow's pages, if it has several.")
     output: str | None = Field(default=None, max_length=60, description="The name of what it reads, in the result.")
     opens: list[str] = Field(default=[], max_length=20, description="What the flow calls the windows that it opens.")
+    repeatable: bool = Field(
+        default=False,
+        description="Whether it does no harm to do it twice, as to sign in. A table's row may begin anew.",
+    )
     expect: Expected | None = None
 
     @property

@@ -30,7 +30,7 @@ from shared.errors import (
     UnknownOutcome,
     ValidationFailed,
 )
-from shared.flows import BEGUN, Flow
+from shared.flows import BEGUN, ENDED, Flow
 from shared.model import Json
 
 _COLUMNS: Final = ("row", "status", "detail", "outputs", "call", "values")
@@ -267,6 +267,8 @@ class TableRun:
         ended = next((each for each in own if not each.via), None)
         if ended is not None and ended.outcome == "ok":
             return begun._replace(status="ok", detail="its outputs were lost when the service ended")
+        if ended is None and any(each.via == ENDED for each in own):
+            return begun._replace(status="ok", detail="it was done; what it read then was lost when the service ended")
         if any(each.via == BEGUN for each in own):
             detail = "it was under way when the service ended: look whether it happened"
             return begun._replace(status="unknown", detail=detail)

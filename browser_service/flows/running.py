@@ -15,10 +15,11 @@ from urllib.parse import urlsplit
 
 from pydantic import JsonValue
 
+from browser_service.flows.sending import answers, effects, only_reads
 from browser_service.rules.bounded import Bounded
 from shared import catalogue, flows
 from shared.actions.base import Action
-from shared.actions.traits import Effect, Scope
+from shared.actions.traits import Scope
 from shared.cuts import shortened
 from shared.errors import (
     AmbiguousSelector,
@@ -88,8 +89,8 @@ class Ports:
     """Raises if another client has a page now."""
     check_going: Callable[[], None]
     """Raises if the run is to stop."""
-    before_effect: Callable[[], Awaitable[None]]
-    """Awaited before the first step that sends something to the site."""
+    note: Callable[[str], Awaitable[None]]
+    """Writes down how far a run has come with what it does to the site: BEGUN, ENDED."""
 
 
 @dataclass(eq=False)
@@ -202,7 +203,7 @@ async def go(run: Run, given: Mapping[str, str], ports: Ports) -> None:
             log = await ports.perform({**_LOG, "pageId": run.page_id, "limit": 1}, f"flow {run.flow.name}")
             run.expected.clear()
             run.since = max((int(str(each["number"])) for each in _requests(log)), default=0)
-    first_effect = _first_effect(run.flow.steps)
+    first_effect, last_effect = effects(run.flow.steps)
     for number, step in enumerate(run.flow.steps[run.at :], run.at + 1):
         try:
             ports.check_going()
@@ -210,27 +211,17 @@ async def go(run: Run, given: Mapping[str, str], ports: Ports) -> None:
             error.message = f"Flow {run.flow.name} was cancelled before step {number}. {_left(run)}"
             raise
         if number >= first_effect and not run.sends:
-            await ports.before_effect()
+            await ports.note(flows.BEGUN)
             run.sends = True
         await _StepRun(ports.perform, run, number, step).do(given)
+        if number == last_effect and run.sends:
+            await ports.note(flows.ENDED)
         run.passed.add(number)
         run.at, given = number, {}
     others = [page_id for name, page_id in run.pages.items() if name != MAIN]
     for page_id in dict.fromkeys([*run.windows, *others]):
         with suppress(BrowseError):  # most windows close by themselves
             await ports.perform({"action": "close_page", "pageId": page_id}, f"flow {run.flow.name}, its end")
-
-
-def _first_effect(steps: list[Step]) -> int:
-    """Return the number of the first step that may send something to the site. It did when it was taught, or asked in a
-    dialog and did so then; if none did, as where a page sends all on a websocket, each act may that led nowhere."""
-    sending = [number for number, step in enumerate(steps, 1) if step.expect and step.expect.requests]
-    acts = (each for each in enumerate(steps, 1) if not (_only_reads(each[1]) or each[1].action == "goto"))
-    sending = sending or [number for number, step in acts if not (step.expect and step.expect.url)]
-    first = next(iter(sending), len(steps) + 1)
-    while 1 < first <= len(steps) and _answers(steps[first - 1]):
-        first -= 1
-    return first
 
 
 class _StepRun:
@@ -255,7 +246,7 @@ class _StepRun:
         run.pages |= {step.page: run.pages.get(step.page, seen.page_id), **dict(zip(step.opens, opened, strict=False))}
         if step.output:
             run.outputs[step.output] = _output(step, seen.result)
-        if seen.result.get("suspended") and not any(map(_answers, run.flow.steps[self._number : self._number + 1])):
+        if seen.result.get("suspended") and not any(map(answers, run.flow.steps[self._number : self._number + 1])):
             run.at = self._number
             raise self._stopped(str(seen.result["observed"]), [])
         if problem := await self._difference(seen):
@@ -415,7 +406,7 @@ class _StepRun:
         near = "; ".join(map(_shown, found[:_NEAREST]))
         text = f"Flow {run.flow.name} stopped at step {self._number} of {len(steps)}, {self.words}: {why}"
         left = _left(run)
-        unsure = error and code in _UNSURE and not (_only_reads(self._step) or _is_not_yet_there(error))
+        unsure = error and code in _UNSURE and not (only_reads(self._step) or _is_not_yet_there(error))
         if unsure:
             left = f"It is not known whether step {self._number} was done; look first. Those after it are not."
         text = " ".join([text.rstrip(".") + ".", *([f"Nearest: {near}."] if near else []), left])
@@ -430,7 +421,7 @@ class _StepRun:
         page = f"Page {run.page_id} is as it is. " if run.page_id else ""
         context: Json = {"flow": run.flow.name, "step": self._number, "done": run.at, "code": code}
         context |= {"pageId": run.page_id, "candidates": [*found[:_NEAREST]], "outputs": run.outputs}
-        context |= {"effectsBegun": run.sends, "onlyReadsLeft": all(map(_only_reads, steps[self._number - 1 :]))}
+        context |= {"effectsBegun": run.sends, "onlyReadsLeft": all(map(only_reads, steps[self._number - 1 :]))}
         return FlowStopped(text, hint=f"{page}{go_on}", details={"context": context})
 
     @property
@@ -466,14 +457,6 @@ def _left(run: Run) -> str:
 def _shown(found: Json) -> str:
     where = f" ({found['in']})" if found.get("in") else ""
     return f"{found.get('role')} {json.dumps(found.get('name'), ensure_ascii=False)} {found.get('ref')}{where}"
-
-
-def _only_reads(step: Step) -> bool:
-    return catalogue.NAMES[step.action].action.effect is Effect.READS
-
-
-def _answers(step: Step) -> bool:
-    return catalogue.NAMES[step.action].action.answers_dialog
 
 
 def _is(request: Request, sent: Json) -> bool:

@@ -24,7 +24,6 @@ from shared.actions.base import Action
 from shared.actions.traits import Scope
 from shared.calls import Outcome, Undoable
 from shared.errors import Cancelled, JournalFailed, PageOwned, Relayed
-from shared.flows import BEGUN
 from shared.limits import Limits
 from shared.model import Json
 from shared.next_calls import next_call
@@ -69,7 +68,7 @@ class ServiceContext:
 
     @property
     def ports_of_flows(self) -> Ports:
-        return Ports(self._step_of_flow, self._check_step, self._check_page, self._check_going, self._note_begun)
+        return Ports(self._step_of_flow, self._check_step, self._check_page, self._check_going, self._note_of_flow)
 
     @property
     def launched_browser(self) -> LaunchedBrowser:
@@ -195,12 +194,10 @@ class ServiceContext:
         if self.record.cancel.requested:
             raise Cancelled("The flow was cancelled before this step, which was not done.")
 
-    async def _note_begun(self) -> None:
-        """Write down that the flow's effects on its site begin, so that nobody repeats it unknowing after a crash."""
+    async def _note_of_flow(self, what: str) -> None:
+        """Write down that what the flow does to its site begins or has ended, so that nobody repeats it unknowing."""
         action = self._call.action
-        self.activity.note(
-            self._caller, action, Outcome(call_id=self.record.call_id), self.record.call_id, 0, via=BEGUN
-        )
+        self.activity.note(self._caller, action, Outcome(call_id=self.record.call_id), self.record.call_id, 0, via=what)
         if not await self.activity.flush():
             raise JournalFailed("The disk takes nothing, so that a run could not be told from none after a crash.")
 

@@ -14,6 +14,19 @@ from tests.support.site import Answer, Received, Site
 from tests.support.terminal import Terminal, eventually
 
 ORDER = "<form method=post action=/orders><label>Name <input name=who></label><button>Order</button></form>"
+PAID = """
+version = 1
+name = "paid"
+parameters.name = {{}}
+steps = [
+  {{action = "goto", url = "{login}"}},
+  {{action = "click", selector = ["role=button"], repeatable = true, expect.requests = [{session}]}},
+  {{action = "fill", selector = ["role=textbox"], value = "{{{{name}}}}"}},
+  {{action = "click", selector = ["role=button"], expect.requests = [{orders}]}},
+  {{action = "goto", url = "{receipt}"}},
+  {{action = "extract_text", selector = ["role=status"], output = "text"}},
+]
+"""
 
 
 @pytest.fixture
@@ -90,3 +103,30 @@ def test_each_row_is_done_once_though_the_service_is_killed(terminal: Terminal, 
     assert (again.code, ordered(shop)) == (1, ["p0", "p1", "p2", "p3"])
     assert again.err.startswith("No row was run: each has its outcome.")
     assert "left out: what was read before" in terminal.succeed("flow", "save", "later", "--page", "cli").out
+
+
+def test_a_row_is_known_that_was_killed_before_or_after_what_counts(
+    terminal: Terminal, shop: Site, tmp_path: Path
+) -> None:
+    kills = {"/session": 2, "/receipt": 3}
+
+    def answered(sent: Received, to: str) -> Answer:
+        if shop.counts[sent.path] == kills.get(sent.path) and (running := terminal.service):
+            psutil.Process(running.pid).send_signal(signal.SIGKILL)
+        return Answer(status=303, headers={"location": to}) if to else Answer("<p role=status>Paid</p>")
+
+    shop.page("/login", "<form method=post action=/session><button>Sign in</button></form>")
+    shop.routes["/session"] = lambda sent: answered(sent, "/order")
+    shop.routes["/receipt"] = lambda sent: answered(sent, "")
+    sent = {name: f'{{method = "POST", path = "/{name}", status = 303}}' for name in ("session", "orders")}
+    paid = PAID.format(login=shop.url("/login"), receipt=shop.url("/receipt"), **sent)
+    (terminal.data_dir / "flows" / "paid.toml").write_text(paid, "utf-8")
+    report = tmp_path / "people.paid.csv"
+    (tmp_path / "people.csv").write_text("name\n" + "".join(f"p{number}\n" for number in range(4)), "utf-8")
+    with terminal.start("flow", "run", "paid", "--each", str(tmp_path / "people.csv")) as running:
+        for _ in kills:
+            eventually(lambda: terminal.service is None)
+            terminal.succeed("up", "--detach")
+        running.communicate()
+    assert (running.returncode, statuses(report)) == (0, ["ok"] * 4)
+    assert ordered(shop) == ["p0", "p1", "p2", "p3"]
