@@ -274,7 +274,9 @@ def _alias(named: NamedAction) -> list[str]:
         return []
     if theirs := peer_calls.CONVERTED.get(named.alias.name):
         told = f": {theirs.told}" if theirs.told else ""
-        return [f"{named.alias.name} is taken with the arguments that it has elsewhere{told}. Here it is {theirs.here}."]
+        return [
+            f"{named.alias.name} is taken with the arguments that it has elsewhere{told}. Here it is {theirs.here}."
+        ]
     renamed = [f"{new} is {old}" for new, old in named.alias.renames.items()]
     preset = [f"{name} is {as_text(value)}" for name, value in named.alias.presets.items()]
     means = f": {', '.join([*renamed, *preset])}" if renamed or preset else ""
