@@ -78,11 +78,21 @@ def action_options(action: type[Action]) -> list[Option]:
 
 
 def positional_options(action: type[Action]) -> list[Option]:
-    """Return the required options, which may also be given by position."""
-    required = required_of(full_schema(action))
-    return [
-        option for option in action_options(action) if option.name in required and option.schema.get("type") != "array"
-    ]
+    """Return the options that may also be given by position: the required ones, lists last, then the everyday ones of
+    one word."""
+    needed, by_name = required_of(full_schema(action)), {option.name: option for option in action_options(action)}
+    required = sorted((by_name[name] for name in by_name if name in needed), key=_is_list)
+    everyday = [by_name[name] for name in action.everyday or () if name in by_name and name not in needed]
+    return [*required, *filter(_is_one_word, everyday)]
+
+
+def _is_list(option: Option) -> bool:
+    return option.schema.get("type") == "array"
+
+
+def _is_one_word(option: Option) -> bool:
+    kinds = {each.get("type") for each in _alternatives(option.schema)}
+    return not kinds.isdisjoint({"string", "integer", "number"})
 
 
 def action_body(name: str, action: type[Action], positions: list[str], typed: Mapping[str, object]) -> Json:
@@ -95,7 +105,10 @@ def action_body(name: str, action: type[Action], positions: list[str], typed: Ma
     open_places = [option for option in positional_options(action) if option.name not in by_name]
     if len(positions) > len(open_places):
         raise typer.BadParameter(f"What is {positions[len(open_places)]!r}? Arguments have names: see --help.")
-    by_position = {option.name: to_json(option, text) for option, text in zip(open_places, positions, strict=False)}
+    by_position = {
+        option.name: to_json(option, [text] if _is_list(option) else text)
+        for option, text in zip(open_places, positions, strict=False)
+    }
     return {"action": name, **by_position, **by_name}
 
 
