@@ -14,7 +14,7 @@ from browser_service.host.network.downloads import Downloads
 from browser_service.host.network.guard import BrowserGuard
 from browser_service.host.pages.closed_page import remember
 from browser_service.host.pages.dialogs import Dialogs
-from browser_service.host.pages.entry import Common, PageEntry
+from browser_service.host.pages.entry import Common, PageEntry, pages_of
 from browser_service.host.pages.keeping import Keeping
 from browser_service.host.pages.person_tabs import PersonTabs
 from browser_service.host.pages.pointing import point
@@ -172,7 +172,7 @@ class LocalHost:
 
     async def _close(self, session: SessionEntry) -> SessionSpec:
         session.closing = True
-        entries = self._pages_of(session)
+        entries = pages_of(session, self.pages)
         pages = [entry.record.state() for entry in entries]
         moves = self._limits.elsewhere
         remembered = (remember(each.record, each.current, each.settings, moves=moves) for each in entries)
@@ -302,11 +302,8 @@ class LocalHost:
         return [entry.record for entry in self.pages.values()]
 
     def _spec_of(self, session: SessionEntry) -> SessionSpec:
-        pages = [entry.record.state() for entry in self._pages_of(session)]
+        pages = [entry.record.state() for entry in pages_of(session, self.pages)]
         return session.spec.model_copy(update={"pages": pages})
-
-    def _pages_of(self, session: SessionEntry) -> list[PageEntry]:
-        return [entry for entry in self.pages.values() if entry.session is session]
 
     # --- what sessions tell --------------------------------------------------------------------------------------
 

@@ -13,7 +13,7 @@ from browser_service.host.calls import CallRun, Handler, Reply, RunningCalls
 from browser_service.host.events import EventLog, sendable
 from browser_service.host.files import Files
 from browser_service.host.pages.dialogs import Dialogs
-from browser_service.host.pages.entry import PageEntry
+from browser_service.host.pages.entry import PageEntry, pages_of
 from browser_service.host.pages.handle import BrowserPage
 from browser_service.host.pages.privacy import calls_ended_by, is_shut_out, shut_out_error, told_of_stop
 from browser_service.host.pages.registry import PageRegistry
@@ -212,7 +212,7 @@ class Pipeline:
         seen, handler = BrowserSession(session, run.call, self.artifacts, run.undoable), self._handler(run)
 
         def blocking() -> list[str]:
-            busy = (page for page in self._pages_of(session) if page.queue.busy or page.life is Life.SUSPECT)
+            busy = (page for page in pages_of(session, self.pages) if page.queue.busy or page.life is Life.SUSPECT)
             return [page.record.named_to(run.call.client_id) for page in busy]
 
         session.used_at = time.monotonic()
@@ -224,7 +224,7 @@ class Pipeline:
                 self.admission.admit_to_session(run, keeps_tabs_private=private)
             async with self.spare_windows.kept_from(session, action):
                 result = await perform_on_session(seen, run, handler, blocking)
-            for entry in self._pages_of(session):
+            for entry in pages_of(session, self.pages):
                 entry.check_trace()  # it may have just begun
             return result
 
@@ -235,9 +235,6 @@ class Pipeline:
             return self.handlers[run.action.name()]
         take_back = REVERSALS[run.action.name()]
         return lambda on, _: take_back(on, undo)
-
-    def _pages_of(self, session: SessionEntry) -> list[PageEntry]:
-        return [entry for entry in self.pages.values() if entry.session is session]
 
     # --- reply -------------------------------------------------------------------------------------------------------
 

@@ -1,6 +1,6 @@
 """Assembles the parts of a page under its pageId, and gives each call those that it may use."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -278,3 +278,8 @@ class PageEntry:
             secret_fields=run.secret_fields,
             came=run.came,
         )
+
+
+def pages_of(session: SessionEntry, pages: Mapping[str, PageEntry]) -> list[PageEntry]:
+    """Return those of the pages that are in a session."""
+    return [entry for entry in pages.values() if entry.session is session]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from browser_service.host.pages.closed_page import remember
-from browser_service.host.pages.entry import PageEntry
+from browser_service.host.pages.entry import PageEntry, pages_of
 from browser_service.host.sessions.session import SessionEntry
 from browser_service.host.tabs.record import Emit
 from shared.events import SessionTold
@@ -34,7 +34,7 @@ class Keeping:
         while True:
             await asyncio.sleep(every_s)  # scripts store things without an event
             for session in [*self.sessions.values()]:
-                if session.live and any(entry.live for entry in self._pages_of(session)):
+                if session.live and any(entry.live for entry in pages_of(session, self.pages)):
                     await session.logins.save()
 
     async def tell_now_and_then(self) -> None:
@@ -54,7 +54,7 @@ class Keeping:
             if self._told.get(session.session_id) != told:
                 self.emit(told)
             self._told[session.session_id] = told
-            for entry in self._pages_of(session):
+            for entry in pages_of(session, self.pages):
                 await self._tell_page(entry, told)
 
     async def _tell_page(self, entry: PageEntry, told: SessionTold) -> None:
@@ -68,9 +68,6 @@ class Keeping:
         """Tell all of a session anew, because the front may know nothing of it."""
         self._told.pop(session.session_id, None)
         session.keep_logins(session.logins.saved)
-        for entry in self._pages_of(session):
+        for entry in pages_of(session, self.pages):
             self._told_at.pop(entry.page_id, None)
             entry.record.tell_changed()
-
-    def _pages_of(self, session: SessionEntry) -> list[PageEntry]:
-        return [entry for entry in self.pages.values() if entry.session is session]

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from browser_service.host.background import bounded
 from browser_service.host.pages import closed_page
-from browser_service.host.pages.entry import Common, PageEntry
+from browser_service.host.pages.entry import Common, PageEntry, pages_of
 from browser_service.host.pages.room import Room
 from browser_service.host.sessions.session import SessionEntry
 from browser_service.host.tabs.life import Life, LifeEvent
@@ -177,7 +177,7 @@ class PageRegistry:
     async def pages_found(self, session: SessionEntry, pages: "list[Page]") -> None:
         """Take on the pages of a browser that was already running. Ours, and those that were shared, keep their
         pageIds; all others are people's, and get new ones unless they are private."""
-        entries = [entry for entry in self._pages.values() if entry.session is session and entry.record.target_id]
+        entries = [entry for entry in pages_of(session, self._pages) if entry.record.target_id]
         by_target = {entry.record.target_id: entry for entry in entries}
         if session.keeps_tabs_private and session.windows is not None:
             pages = [page for known in by_target if (page := await session.windows.find(known)) is not None]

@@ -20,7 +20,7 @@ from browser_service.host.calls import RunningCalls
 from browser_service.host.events import EventLog
 from browser_service.host.network.downloads import Downloads
 from browser_service.host.pages.closed_page import remember
-from browser_service.host.pages.entry import PageEntry
+from browser_service.host.pages.entry import PageEntry, pages_of
 from browser_service.host.pages.visits import Visits
 from browser_service.host.seam import HostLimits
 from browser_service.host.sessions.launcher import Launcher
@@ -187,7 +187,7 @@ class Room:
         """Take back permissions that clients granted to sites, once they hold no page of the session any more, or have
         left."""
         for session in [*self.sessions.values()]:
-            leases = [page.lease for page in self.pages.values() if page.session is session]
+            leases = [page.lease for page in pages_of(session, self.pages)]
             holders = {lease.client_id for lease in leases if lease is not None and not lease.client_left}
             for origin in session.permissions.outlived(holders, gone) if session.live else []:
                 with contextlib.suppress(BrowseError, PlaywrightError):
