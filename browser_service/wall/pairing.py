@@ -11,6 +11,7 @@ from browser_service.clients.tokens import Tokens
 from browser_service.rules.bounded import Bounded
 from browser_service.rules.window import Clock
 from browser_service.security.auth import Revocations, identify_extension
+from browser_service.wall.viewing import digest
 from shared.errors import Unauthorized
 from shared.model import Json
 
@@ -35,16 +36,16 @@ class Pairing:
 
     def code(self) -> str:
         code = secrets.token_urlsafe(24)
-        self._codes[_digest(code)] = None
+        self._codes[digest(code)] = None
         return code
 
     async def pair(self, code: str) -> Json:
         """Return what an extension keeps: its token, the token's id, and the key by which it knows this service.
         Raises Unauthorized."""
         self._codes.trim()
-        if _digest(code) not in self._codes:
+        if digest(code) not in self._codes:
             raise Unauthorized("This link was used already, is older than 10 minutes, or is another service's.")
-        del self._codes[_digest(code)]
+        del self._codes[digest(code)]
         name = f"{_NAME}-{secrets.token_hex(2)}" if _NAME in self.tokens else _NAME
         expires_at = time.time() + _DAYS * 86_400 - 1
         token, record = await self.tokens.create({"name": name, "expiresAt": expires_at, "extension": True})
@@ -65,7 +66,3 @@ class Pairing:
 
     def _key(self, id_: str) -> str:
         return hmac.new(self.secret.encode(), f"key of extension {id_}".encode(), hashlib.sha256).hexdigest()
-
-
-def _digest(code: str) -> str:
-    return hashlib.sha256(code.encode()).hexdigest()

@@ -94,13 +94,13 @@ class Viewing:
     def make_link(self, name: str, *, read_only: bool) -> str:
         """Return the code of a new link."""
         code, now = secrets.token_urlsafe(24), self._clock()
-        self._links[_digest(code)] = _Link(Viewer(name, read_only, now + VIEWER_LIVES_S), now + LINK_LIVES_S)
+        self._links[digest(code)] = _Link(Viewer(name, read_only, now + VIEWER_LIVES_S), now + LINK_LIVES_S)
         return code
 
     def enter(self, code: str) -> Entry:
         """Let in a viewer by the code of a link. Raises Unauthorized, which says why the link does not work."""
         self._links.trim()
-        link, now = self._links.get(_digest(code)), self._clock()
+        link, now = self._links.get(digest(code)), self._clock()
         if link is None:
             raise _refused("This link is not one of this service, which may have started anew since.")
         if link.used:
@@ -109,7 +109,7 @@ class Viewing:
             raise _refused(f"This link came too late: it worked for {LINK_LIVES_S:.0f} s.")
         link.used = True
         viewer, proof = link.viewer, secrets.token_urlsafe(24)
-        viewer.viewer_id, viewer.proof = f"viewer-{secrets.token_urlsafe(12)}", _digest(proof)
+        viewer.viewer_id, viewer.proof = f"viewer-{secrets.token_urlsafe(12)}", digest(proof)
         return Entry(viewer, self.renewed(viewer), proof)
 
     def renewed(self, viewer: Viewer) -> str:
@@ -160,7 +160,7 @@ class Viewing:
     def check_proof(self, viewer: Viewer, proof: str) -> None:
         """Raise Forbidden for a request that the wall's own page did not send. Cookies ignore ports, so any server on
         this machine may receive this one's."""
-        if not secrets.compare_digest(viewer.proof, _digest(proof)):
+        if not secrets.compare_digest(viewer.proof, digest(proof)):
             raise Forbidden("What was sent is not from the wall's own page.", hint=f"{SHOW}.")
 
     @property
@@ -240,7 +240,8 @@ class Viewing:
             viewer.answered -= 1
 
 
-def _digest(text: str) -> str:
+def digest(text: str) -> str:
+    """Return what is kept of a code, which itself is kept nowhere."""
     return hashlib.sha256(text.encode()).hexdigest()
 
 
