@@ -19,6 +19,7 @@ from browse_together.naming import wire_name
 from browse_together.refusals import BrowseError, Busy
 from browse_together.results import Answer, PageInfo
 from browse_together.spelling import calls_in, in_python
+from shared.model import list_at
 
 with packages.found():
     from client import files
@@ -258,8 +259,7 @@ def _retry_after(error: Failure) -> int | None:
 
 
 def _objects(reply: Reply, name: str) -> list[Json]:
-    listed = reply.result.get(name)
-    return [each for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
+    return [each for each in list_at(reply.result, name) if isinstance(each, dict)]
 
 
 async def _uploaded(service: ServiceClient, given: object) -> object:

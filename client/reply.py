@@ -6,7 +6,7 @@ from pydantic import BaseModel, ConfigDict, model_validator
 from pydantic.alias_generators import to_camel
 
 from shared.errors import BrowseError, ErrorBody, Relayed
-from shared.model import Json
+from shared.model import Json, object_at
 
 
 class Lenient(BaseModel):
@@ -42,8 +42,7 @@ class Failure(Lenient):
 
     @property
     def context(self) -> Json:
-        context = self.details.get("context")
-        return context if isinstance(context, dict) else {}
+        return object_at(self.details, "context")
 
 
 class Reply(Lenient):

@@ -11,7 +11,7 @@ from pydantic.alias_generators import to_camel
 from client import ports
 from client.instance import is_local
 from shared.errors import ServiceUnavailable
-from shared.model import Json
+from shared.model import Json, object_at
 from shared.next_calls import next_call
 from shared.wire import DEFAULT_PORT
 
@@ -60,8 +60,7 @@ def broken_off(url: str, action: str, call_id: str) -> ServiceUnavailable:
 
 def is_not_passed_on(error: ServiceUnavailable) -> bool:
     """Return whether a proxy answered for the service, which is probably restarting and will soon be back."""
-    context = error.details.get("context")
-    return isinstance(context, dict) and context.get("reason") == _NOT_PASSED_ON
+    return object_at(error.details, "context").get("reason") == _NOT_PASSED_ON
 
 
 def another_answers(url: str, status: int) -> ServiceUnavailable:

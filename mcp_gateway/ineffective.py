@@ -11,7 +11,7 @@ from client.http import UNREACHED, ServiceClient
 from client.instance import is_local
 from client.reply import Reply
 from shared import setting_names, wire
-from shared.model import Json
+from shared.model import Json, object_at
 
 _OF_SERVICE: Final = frozenset(setting_names.SERVICE) - frozenset(setting_names.GATEWAY)
 _RESTART: Final = "It takes a restart: browse-together down, and a new chat starts it with its own environment."
@@ -56,8 +56,7 @@ async def _ineffective(service: ServiceClient, variables: Mapping[str, str]) -> 
     reply = await service.http.post(wire.SETTINGS, json={"settings": {**variables}}, headers=headers)
     if reply.status_code != httpx.codes.OK:
         return {}
-    found = Reply.model_validate_json(reply.content).result.get("ineffective")
-    return found if isinstance(found, dict) else {}
+    return object_at(Reply.model_validate_json(reply.content).result, "ineffective")
 
 
 def _text(value: object) -> str:

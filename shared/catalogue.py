@@ -20,6 +20,7 @@ from shared.actions.help import CallTool, decoded
 from shared.actions.traits import Alias
 from shared.argument_errors import Body
 from shared.errors import BrowseError, InvalidRequest, ValidationFailed
+from shared.model import object_at
 from shared.next_calls import next_call
 from shared.schema import full_schema, properties_of, required_of, second_names
 
@@ -298,8 +299,7 @@ def _address_all(carrier: type[Action], field: str, arguments: dict[str, object]
 
 def _with_place(error: BrowseError, place: str) -> BrowseError:
     """Add a part's place, such as `steps.2.selector`, to its error."""
-    context = error.details.get("context")
-    context = context if isinstance(context, dict) else {}
+    context = object_at(error.details, "context")
     within = str(context.get("field", ""))
     field = ".".join(filter(None, [place, within]))
     error.message = f"{field}: {error.message.removeprefix(f'{within}: ')}"

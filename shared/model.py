@@ -1,5 +1,7 @@
 """The base of every message: camelCase on the wire, snake_case in Python."""
 
+from collections.abc import Mapping
+
 from pydantic import BaseModel, ConfigDict, JsonValue, ValidationError
 from pydantic.alias_generators import to_camel
 
@@ -17,6 +19,18 @@ class Model(BaseModel):
         extra="forbid",
         defer_build=True,  # built at its first use: no process needs all models, and a gateway starts sooner
     )
+
+
+def object_at(parent: Mapping[str, JsonValue], key: str) -> Json:
+    """Return the object under a key; an empty one where there is none."""
+    value = parent.get(key)
+    return value if isinstance(value, dict) else {}
+
+
+def list_at(parent: Mapping[str, JsonValue], key: str) -> list[JsonValue]:
+    """Return the list under a key; an empty one where there is none."""
+    value = parent.get(key)
+    return value if isinstance(value, list) else []
 
 
 def weight(value: JsonValue) -> int:

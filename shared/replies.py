@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 from pydantic.alias_generators import to_camel
 
 from shared.cuts import cut
-from shared.model import Json
+from shared.model import Json, object_at
 from shared.quoting import Foreign, flat, quoted
 
 OTHER_VERSION: Final = "Gateway and service are of different versions: restart the older one."
@@ -116,7 +116,7 @@ class Completions(_Lenient):
 def error_lines(error: Json, doing: str = "") -> list[str | Foreign]:
     """Write an error: what went wrong, what to do, and a site's answer if that is the cause. `error` is the error of an
     envelope. `doing` is the tool's `activity_phrase`, with which its errors begin, or empty."""
-    details = _object(error, "details")
+    details = object_at(error, "details")
     message, hint = flat(str(error["message"])), flat(str(error.get("hint") or ""))
     if doing:
         selector = flat(str(details.get("selector") or ""))
@@ -125,8 +125,8 @@ def error_lines(error: Json, doing: str = "") -> list[str | Foreign]:
     lines = [f"{error['code']}: {message}", hint]
     if error["code"] == _IS_LOGGED and error.get("requestId"):
         lines.append(f"requestId: {error['requestId']}")
-    context = _object(details, "context")
-    if headers := _object(context, "headers"):
+    context = object_at(details, "context")
+    if headers := object_at(context, "headers"):
         lines.append(headers_line(headers))
     body = cut(str(context.get("bodyStart") or ""), _BODY_CHARACTERS)
     return [*lines, *([Foreign("Its body begins", body)] if body else [])]
@@ -135,8 +135,3 @@ def error_lines(error: Json, doing: str = "") -> list[str | Foreign]:
 def headers_line(headers: Json) -> str:
     """Return an answer's headers in one line."""
     return f"headers: {quoted('; '.join(f'{name}: {value}' for name, value in headers.items()), _HEADERS_CHARACTERS)}"
-
-
-def _object(parent: Json, key: str) -> Json:
-    value = parent.get(key)
-    return value if isinstance(value, dict) else {}

@@ -25,7 +25,7 @@ from shared.actions.traits import Scope
 from shared.calls import ActivityRecord, Outcome
 from shared.errors import JournalFailed
 from shared.frames import ActPictures
-from shared.model import Json, weight
+from shared.model import Json, list_at, object_at, weight
 from shared.timestamps import iso
 from shared.wire import DEFAULT_SESSION
 
@@ -345,11 +345,10 @@ def activity_record(row: Row, client_id: str, colour_of: ColourOf, *, whole: boo
 
 def _again(outcome: Outcome, via: str) -> Json:
     """Return what it takes to do a call again, for flows."""
-    context = outcome.error.details.get("context") if outcome.error else None
-    done = context.get("done") if isinstance(context, dict) else None
+    context = object_at(outcome.error.details, "context") if outcome.error else {}
     again: Json = {"targets": cast("Json", outcome.targets), "secretFields": [*outcome.secret_fields]}
     again |= {"came": [*outcome.came], "popups": [*outcome.popups]}
-    return {**again, "answered": outcome.answered, "done": len(done) if isinstance(done, list) else 0, "via": via}
+    return {**again, "answered": outcome.answered, "done": len(list_at(context, "done")), "via": via}
 
 
 def _session(action: Action) -> str | None:

@@ -6,7 +6,7 @@ from typing import Final
 from shared.actions.base import Action
 from shared.actions.traits import Effect
 from shared.errors import BrowseError, BrowserCrashed, Cancelled, UnknownOutcome
-from shared.model import Json
+from shared.model import Json, object_at
 from shared.next_calls import next_call
 from shared.wire import FORESEEN
 
@@ -24,8 +24,7 @@ def with_account(action: Action, done: Sequence[Json], at: int | None, error: Br
         error = UnknownOutcome(f"{action.name()} was cancelled.")
     if code == BrowserCrashed.code and acted:  # that error would say that the whole call can be repeated
         error = UnknownOutcome(error.message, details=error.details)
-    context = error.details.get("context")
-    details = {**context} if isinstance(context, dict) else {}
+    details = {**object_at(error.details, "context")}
     ended = acted and details.pop("ending", False)  # else a gateway would resend the whole call to the next service
     if ended or (error.body().code == UnknownOutcome.code and done):
         error.advice = (

@@ -13,7 +13,7 @@ from shared.actions.base import Action
 from shared.catalogue import ACTIONS
 from shared.errors import ErrorBody, RateLimited, ResourceExhausted
 from shared.local_times import local_time
-from shared.model import Json
+from shared.model import Json, object_at
 from shared.next_calls import next_call
 
 _IDLE_ONES_KEPT = 1_000
@@ -118,8 +118,7 @@ def rate_limited(problem: str, seconds: float, hint: str, context: Json) -> Rate
 
 def retry_after(error: ErrorBody) -> int | None:
     """Return the seconds of a RateLimited error for the Retry-After header; None for other errors."""
-    context = error.details.get("context")
-    seconds = context.get("retryAfter") if isinstance(context, dict) else None
+    seconds = object_at(error.details, "context").get("retryAfter")
     return seconds if error.code == RateLimited.code and isinstance(seconds, int) else None
 
 

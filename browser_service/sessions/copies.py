@@ -6,7 +6,7 @@ from browser_service.security.urls import origin_of
 from browser_service.sessions.records import SessionRecord, Sessions
 from shared.actions.sessions import CreateSession
 from shared.errors import ValidationFailed, field_details
-from shared.model import Json
+from shared.model import Json, list_at
 
 ReadLogins = Callable[[str, list[str]], Awaitable[Json]]
 """Reads a session's cookies, and its storage of some origins, in Playwright's form."""
@@ -30,10 +30,8 @@ def source_of(action: CreateSession, sessions: Sessions, client_id: str) -> Sess
 
 def copied_text(source_id: str, state: Json) -> str:
     """Word what a new session begins with, for its creator."""
-    origins = state.get("origins")
-    sites = [str(each.get("origin")) for each in origins if isinstance(each, dict)] if isinstance(origins, list) else []
-    cookies = state.get("cookies")
-    count = len(cookies) if isinstance(cookies, list) else 0
+    sites = [str(each.get("origin")) for each in list_at(state, "origins") if isinstance(each, dict)]
+    count = len(list_at(state, "cookies"))
     storage = f"storage of {', '.join(sites)}" if sites else "no storage"
     copied = f"{count} cookie{'' if count == 1 else 's'} of {source_id}, {storage}"
     return f"{copied}. A site that rotates its tokens may sign {source_id} out when this session uses them."

@@ -22,7 +22,7 @@ from shared import wire
 from shared.background import AtMost, Background, until_one_ends
 from shared.calls import ActivityRecord
 from shared.errors import BrowseError, InvalidRequest, RateLimited, Unauthorized
-from shared.model import Json
+from shared.model import Json, object_at
 
 router = APIRouter()
 
@@ -287,6 +287,6 @@ class Watcher:
 
 def _said(error: BrowseError) -> Json:
     body = error.body()
-    context = body.details.get("context")
-    field = {"field": context.get("field", "")} if isinstance(context, dict) else {}
+    context = object_at(body.details, "context")
+    field = {"field": context.get("field", "")} if context else {}
     return {"code": body.code, "reason": error.message, "hint": error.advice or "", **field}

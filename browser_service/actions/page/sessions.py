@@ -14,7 +14,7 @@ from browser_service.host.stages.session_handle import BrowserSession
 from browser_service.security.urls import origin_of
 from shared.actions import sessions, signing_in
 from shared.errors import Forbidden, ResourceExhausted, ValidationFailed, field_details
-from shared.model import Json, weight
+from shared.model import Json, list_at, weight
 from shared.next_calls import next_call
 
 _MOST_COPIED: Final = 10_000_000
@@ -163,13 +163,8 @@ async def _for_copy(session: BrowserSession, sites: list[str]) -> Json:
 
 
 def _counts(state: Json) -> Json:
-    return {"cookies": len(_items(state, "cookies")), "origins": len(_items(state, "origins"))}
+    return {"cookies": len(list_at(state, "cookies")), "origins": len(list_at(state, "origins"))}
 
 
 def _summary(state: Json) -> str:
-    return f"{len(_items(state, 'cookies'))} cookies, storage of {len(_items(state, 'origins'))} origins"
-
-
-def _items(state: Json, name: str) -> list[JsonValue]:
-    found = state.get(name)
-    return found if isinstance(found, list) else []
+    return f"{len(list_at(state, 'cookies'))} cookies, storage of {len(list_at(state, 'origins'))} origins"

@@ -14,7 +14,7 @@ from shared.actions import states
 from shared.actions.extraction import ExtractMetadata
 from shared.actions.media import Screenshot
 from shared.errors import ArtifactNotFound
-from shared.model import Json
+from shared.model import Json, object_at
 from shared.wire import INLINE_BYTES
 
 _READY_STATE: Final = results.bounded("() => document.readyState")
@@ -96,8 +96,7 @@ async def get_screenshot(page: BrowserPage, action: states.GetScreenshot) -> Jso
 def _metadata(metadata: JsonValue) -> Json:
     """Return the page's metadata, with "" for missing values, and the first of repeated ones."""
     fields = metadata if isinstance(metadata, dict) else {}
-    graph = fields.get("openGraph")
-    open_graph = graph if isinstance(graph, dict) else {}
+    open_graph = object_at(fields, "openGraph")
     return {
         "description": _first(fields.get("description")),
         "keywords": fields.get("keywords", []),

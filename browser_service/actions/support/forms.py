@@ -38,7 +38,7 @@ from browser_service.host.stages.rules import check_button, check_field
 from shared.actions.combining import FillForm, FormField
 from shared.actions.interaction import Check, Fill
 from shared.errors import BrowseError, UnknownOutcome, WithoutEffect
-from shared.model import Json
+from shared.model import Json, object_at
 from shared.next_calls import next_call
 
 T = TypeVar("T")
@@ -260,8 +260,7 @@ class Form:
             other = "No other field" if isinstance(error, WithoutEffect) else "Nothing"  # this one may have a part
             before = f"Filled before: {', '.join(self._filled)}." if self._filled else f"{other} was filled."
             error.message = f"{place}: {error.message.removesuffix('.')}. {before}"
-            context = error.details.get("context")
-            context = context if isinstance(context, dict) else {}
+            context = object_at(error.details, "context")
             error.details["context"] = {**context, "field": place, "filled": [*self._filled]}
             raise
 

@@ -20,7 +20,7 @@ from browser_service.rules.bounded import Bounded
 from browser_service.security.act_rules import ActRules
 from browser_service.security.urls import UrlPolicy
 from shared.background import Background
-from shared.model import Json
+from shared.model import Json, object_at
 
 _TO_SERVERS: Final = ("http:", "https:", "ws:", "wss:")
 _NULL: Final = "null"
@@ -199,8 +199,7 @@ def _sent(event: Json, holders: Mapping[str, str]) -> Sent:
     request = event["request"]
     if not isinstance(request, dict):
         return Sent("", "")
-    given = request.get("headers")
-    headers = {name.lower(): str(value) for name, value in given.items()} if isinstance(given, dict) else {}
+    headers = {name.lower(): str(value) for name, value in object_at(request, "headers").items()}
     origin = headers.get("origin", _NULL)
     sender = headers.get("referer", "") if origin == _NULL else origin
     frame_id, document = str(event.get("frameId", "")), event.get("resourceType") == "Document"

@@ -15,7 +15,7 @@ import psutil
 from browser_service.host.sessions.processes import describe_process, find_process, interrupt
 from browser_service.quarantine import set_aside
 from shared.errors import HumanInControl
-from shared.model import Json
+from shared.model import Json, object_at
 
 _MARK: Final = "handed-over.json"
 """This file lies in the profile from before the window opens until our browser has the cookies that it left."""
@@ -174,8 +174,7 @@ class Profile:
         self._set("restore_on_startup", _CONTINUE_WHERE_LEFT_OFF)
 
     def _startup(self) -> Json:
-        startup = self._read().get("session")
-        return startup if isinstance(startup, dict) else {}
+        return object_at(self._read(), "session")
 
     def _restrict(self) -> None:
         """Turn off all that keeps typed text in the profile, or sends it out (autofill, passwords, predictions), and
@@ -183,8 +182,7 @@ class Profile:
         preferences = self._read()
         wanted: Json = {**preferences, _WRONG_CERTIFICATES: {_MAY_BE_ACCEPTED: False}}
         for section, values in _NOTHING_TYPED.items():
-            present = wanted.get(section)
-            wanted[section] = {**(present if isinstance(present, dict) else {}), **values}
+            wanted[section] = {**object_at(wanted, section), **values}
         wanted |= dict.fromkeys(_SWITCHED_OFF, False)
         if wanted != preferences:
             self._write(wanted)

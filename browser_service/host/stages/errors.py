@@ -16,7 +16,7 @@ from browser_service.host.tabs.record import PageRecord
 from shared.actions.base import Action
 from shared.actions.traits import Effect, Reports
 from shared.errors import BrowseError, BrowserCrashed, NavigationFailed, TimedOut, UnknownOutcome
-from shared.model import Json
+from shared.model import Json, object_at
 from shared.next_calls import next_call
 
 GRACE_S: Final = 1.0
@@ -53,8 +53,7 @@ class Crash(Stage):
 
 def add_crash_context(error: BrowseError, page: PageRecord | None, memory: Memory) -> None:
     """Add to a crash's error which browser it was, where the page was, and how much memory was in use."""
-    found = error.details.get("context")
-    context = found if isinstance(found, dict) else {}
+    context = object_at(error.details, "context")
     if not isinstance(error, BrowserCrashed) and "crashReason" not in context:
         return
     known: Json = {}
@@ -146,9 +145,8 @@ class Errors(Stage):
             await observation.wait_for_downloads(least=1)
             lines = [each.report() for each in observation.downloads]
             explained.advice = f"The page stays where it was; {'; '.join(lines)}." if lines else explained.advice
-            context = explained.details.get("context")
             files: list[JsonValue] = [each.state.shown() for each in observation.downloads]
-            explained.details["context"] = {**(context if isinstance(context, dict) else {}), "downloads": files}
+            explained.details["context"] = {**object_at(explained.details, "context"), "downloads": files}
         if isinstance(explained, NavigationFailed):
             _add_delay(explained, observation)
         if self.action.navigates and errors.is_timeout(error) and observation.is_in_transit:

@@ -7,9 +7,8 @@ from typing import Final, NamedTuple
 from pydantic import BaseModel, ConfigDict, JsonValue
 from pydantic.alias_generators import to_camel
 
-from browser_service.spine.rendering.result import list_at
 from shared.calls import Preview
-from shared.model import Json
+from shared.model import Json, list_at
 from shared.next_calls import next_call
 from shared.quoting import Foreign, Frame, flat, of_file
 from shared.replies import ForModel, Place

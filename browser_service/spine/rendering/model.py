@@ -12,7 +12,6 @@ from browser_service.spine.rendering.result import (
     OF_PAGE,
     Spell,
     is_foreseen,
-    list_at,
     numbered,
     origin_of,
     result_lines,
@@ -23,7 +22,7 @@ from browser_service.spine.rendering.told import PageReader
 from shared.actions.base import Action
 from shared.errors import PageRequired
 from shared.mentions import respelled_calls
-from shared.model import Json
+from shared.model import Json, list_at, object_at
 from shared.quoting import Foreign, address, legible_json, one_line, quoted
 from shared.replies import ForModel, ModelReply, error_lines
 from shared.toolsets import listed_names
@@ -46,9 +45,9 @@ class _Reading:
     reader: PageReader | None
 
     def __post_init__(self) -> None:
-        self.result = _object(self.envelope, "result")
-        self.error = _object(self.envelope, "error") or None
-        self.page = _object(self.envelope, "page") or None
+        self.result = object_at(self.envelope, "result")
+        self.error = object_at(self.envelope, "error") or None
+        self.page = object_at(self.envelope, "page") or None
         self.page_url = str(self.page["url"]) if self.page else ""
 
     def around(self) -> list[str]:
@@ -137,7 +136,7 @@ def _done(reading: _Reading) -> list[Json]:
 
 def _failed(reading: _Reading, error: Json, advice: str) -> list[Json]:
     """Return the error, and the files that were made nevertheless."""
-    context = _object(_object(error, "details"), "context")
+    context = object_at(object_at(error, "details"), "context")
     files = files_of({**context, "steps": context.get("done")})
     lines = [
         *error_lines(error),
@@ -152,7 +151,7 @@ def _bare(reading: _Reading, advice: str) -> list[Json]:
     form = reading.form
     if reading.error:
         return [text_block([*error_lines(reading.error, reading.action.activity_phrase), advice], form)]
-    artifact = _object(reading.result, "artifact")
+    artifact = object_at(reading.result, "artifact")
     file = File.model_validate(artifact) if artifact else None
     blocks = [*attachments(file, form)][:1] if file else []
     lines: list[Line] = [*result_lines(reading.action, reading.result, "", reading.spell)]
@@ -207,7 +206,7 @@ def _line(*facts: str) -> str:
 def _page_facts(page: Json, reading: _Reading) -> list[str]:
     """Return the page's id, its session if it is not the shared login, title, address, revision, and anything
     unusual."""
-    session, owner, dialog = str(page.get("sessionId", DEFAULT_SESSION)), _object(page, "owner"), page.get("dialog")
+    session, owner, dialog = str(page.get("sessionId", DEFAULT_SESSION)), object_at(page, "owner"), page.get("dialog")
     title = str(page["title"])
     parts = [f"page {page['pageId']}", f"session {session}" if session != DEFAULT_SESSION else ""]
     parts += [quoted(title) if title else "", address(str(page["url"])), f"revision {page['revision']}"]
@@ -218,8 +217,3 @@ def _page_facts(page: Json, reading: _Reading) -> list[str]:
     if dialog and not reading.error and not reading.result.get("suspended"):
         parts.append(f"waits for handle_dialog: {one_line(str(dialog))}")
     return parts
-
-
-def _object(fields: Json, key: str) -> Json:
-    value = fields.get(key)
-    return value if isinstance(value, dict) else {}

@@ -5,10 +5,9 @@ from typing import Final
 
 from pydantic import JsonValue
 
-from browser_service.spine.rendering.result import list_at
 from shared import catalogue, toolsets
 from shared.actions.base import Action
-from shared.model import Json
+from shared.model import Json, list_at, object_at
 
 Spell = Callable[[str], str]
 _OURS: Final = ("observed", "undo", "help", "advice")
@@ -65,9 +64,8 @@ def _spell_error(error: Json, spell: Spell, of_step: Callable[[Json], Spell]) ->
         "message": spell(str(error["message"])),
         "hint": spell(hint) if isinstance(hint, str) else None,
     }
-    details = error.get("details")
-    context = details.get("context") if isinstance(details, dict) else None
-    if isinstance(details, dict) and isinstance(context, dict) and "done" in context:
+    details = object_at(error, "details")
+    if "done" in (context := object_at(details, "context")):
         spelled["details"] = {**details, "context": {**context, **_spell_steps(context, "done", of_step)}}
     return spelled
 

@@ -19,7 +19,7 @@ from shared import catalogue, wire, written
 from shared.actions.base import Action
 from shared.errors import InvalidRequest
 from shared.mentions import calls_on_page
-from shared.model import Json
+from shared.model import Json, object_at
 from shared.quoting import Foreign, assembled, escaped, legible
 from shared.replies import (
     FORM,
@@ -135,7 +135,5 @@ def _for_reader(envelope: Json, action: type[Action], form: ForReader) -> Conten
 
 def _for_completion(envelope: Json, form: ForCompletion) -> Completions:
     """Return the ids of a listing's items; none if its items have no such key."""
-    result = envelope.get("result")
-    parts = result.values() if isinstance(result, dict) else ()
-    items = [item for part in parts if isinstance(part, list) for item in part]
+    items = [item for part in object_at(envelope, "result").values() if isinstance(part, list) for item in part]
     return Completions(values=[str(item[form.key]) for item in items if isinstance(item, dict) and form.key in item])

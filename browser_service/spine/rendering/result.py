@@ -9,7 +9,7 @@ from pydantic import JsonValue
 
 from shared.actions.base import Action
 from shared.catalogue import NAMES
-from shared.model import Json
+from shared.model import Json, list_at
 from shared.next_calls import next_call
 from shared.quoting import Foreign, address, escaped, flat, quoted
 from shared.replies import headers_line
@@ -96,12 +96,6 @@ def step_lines(number: int, step: Json, page_url: str, spell: Spell) -> list[str
     if isinstance(first, Foreign):
         return [Foreign(f"{begin}{first.heading}", first.text), *others]
     return [f"{begin}{first}", *others]
-
-
-def list_at(result: Json, key: str) -> list[JsonValue]:
-    """Return the list under a key; an empty one where there is none."""
-    value = result.get(key)
-    return value if isinstance(value, list) else []
 
 
 def numbered(steps: list[JsonValue]) -> Iterator[tuple[int, Json]]:

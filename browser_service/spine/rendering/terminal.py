@@ -8,7 +8,6 @@ from browser_service.spine.rendering.reach import spell_calls
 from browser_service.spine.rendering.result import (
     ADVICE,
     lines_beside,
-    list_at,
     numbered,
     origin_of,
     reading_on,
@@ -17,7 +16,7 @@ from browser_service.spine.rendering.result import (
 )
 from shared.actions.base import Action
 from shared.mentions import as_commands
-from shared.model import Json
+from shared.model import Json, list_at
 from shared.quoting import Foreign, address, assembled, each_framed, escaped, flat, one_line, quoted
 from shared.replies import TerminalReply
 from shared.wire import DEFAULT_SESSION
