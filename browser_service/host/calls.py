@@ -158,7 +158,7 @@ class CallRun:
         """Put into the outcome what it takes to do the call again."""
         outcome.url_before, outcome.popups, outcome.answered = self.url_before, self.popups, bool(self.dialogs)
         outcome.targets, outcome.came = dict([*self.targets.items()][:_MOST_TARGETS]), self.came[:_MOST_CAME]
-        outcome.secret_fields = self.secret_fields[:_MOST_TARGETS]
+        outcome.secret_fields = self.secret_fields
 
     async def wait_for_dialog(self) -> None:
         """Wait until the dialog is closed, which takes a limited time, or the call is cancelled."""

@@ -47,15 +47,15 @@ class Batch(PageAction):
     @field_validator("steps")
     @classmethod
     def _reply_as_asked(cls, steps: list[Action], info: ValidationInfo) -> list[Action]:
-        """Give its own `reply` to the steps without one; that of `full` is one snapshot, at the end."""
+        """Give its own `reply` to the steps without one; `full` to the last act, for one snapshot at the end."""
         reply = info.data.get("reply")
-        if reply not in {"none", "effects"}:
-            return steps
+        acts = [number for number, step in enumerate(steps) if step.effect is not Effect.READS]
+        asked = {"none": acts, "effects": acts, "full": acts[-1:]}.get(str(reply), [])
         return [
             step.model_copy(update={"reply": reply})
-            if isinstance(step, PageAction) and "reply" not in step.model_fields_set
+            if number in asked and isinstance(step, PageAction) and "reply" not in step.model_fields_set
             else step
-            for step in steps
+            for number, step in enumerate(steps)
         ]
 
     @model_validator(mode="after")

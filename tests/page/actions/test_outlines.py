@@ -296,6 +296,9 @@ async def test_steps_reply_as_their_batch_is_asked_to(tab: Tab) -> None:
     told = (await tab.call("batch", steps=[click, {**click, "reply": "delta"}], reply="effects"))["steps"]
     assert [("is not known" in each["observed"], "changes" in each) for each in told] == [(True, False), (False, True)]
     assert (await tab.call("batch", steps=[click, click], reply="none"))["steps"] == [{"action": "click"}] * 2
+    read = {"action": "extract_text", "selector": "p"}
+    told = (await tab.call("batch", steps=[click, click, read], reply="full"))["steps"]
+    assert [("snapshot" in each, "changes" in each) for each in told] == [(False, False), (True, False), (False, False)]
 
 
 @pytest.mark.own_window
