@@ -77,7 +77,13 @@ def lasting(again: Json) -> Json:
     came = cast("list[str]", again.get("came", []))
     kept = {_without_secrets(given): [*filter(None, map(_kept, found))] for given, found in named.items()}
     targets = {given: found for given, found in kept.items() if found}
-    return {**again, "targets": cast("Json", targets), "came": [*map(_without_secrets, came)]}
+    fields = map(_without_secrets, cast("list[str]", again.get("secretFields", [])))
+    return {
+        **again,
+        "targets": cast("Json", targets),
+        "secretFields": [*fields],
+        "came": [*map(_without_secrets, came)],
+    }
 
 
 def _kept(selector: str) -> str:

@@ -11,6 +11,7 @@ from pydantic import JsonValue
 
 from browser_service.security import redaction
 from shared.actions.base import Action
+from shared.actions.interaction import Fill
 from shared.catalogue import ACTIONS, parse
 from shared.schema import full_schema, properties_of
 
@@ -191,3 +192,9 @@ def test_long_arguments_are_shortened() -> None:
 
 
 # --- through a service that runs -------------------------------------------------------------------------------------
+
+
+def test_a_field_for_a_secret_is_named_as_the_arguments_name_it() -> None:
+    selector = "#field-eyJhbGciOiJIUzI1NiJ9aB3dE5fG7hJ9kL1mN3pQ5rS7t"
+    arguments = redaction.arguments(Fill(selector=selector, text="hunter2"))
+    assert redaction.lasting({"secretFields": [selector]})["secretFields"] == [arguments["selector"]] != [selector]
