@@ -191,9 +191,6 @@ def test_long_arguments_are_shortened() -> None:
     assert len(redaction.safe_url(long)) <= 501
 
 
-# --- through a service that runs -------------------------------------------------------------------------------------
-
-
 def test_a_field_for_a_secret_is_named_as_the_arguments_name_it() -> None:
     selector = "#field-eyJhbGciOiJIUzI1NiJ9aB3dE5fG7hJ9kL1mN3pQ5rS7t"
     arguments = redaction.arguments(Fill(selector=selector, text="hunter2"))
