@@ -25,7 +25,6 @@ MAIN: Final = "main"
 NAME_PATTERN: Final = r"^[a-z0-9][a-z0-9_-]{0,47}$"
 _PARAMETER: Final = "[a-z][a-z0-9_]{0,47}"
 _PLACEHOLDER: Final = re.compile(rf"\{{\{{ ?({_PARAMETER}) ?\}}\}}")
-_ANY_WORDS: Final = r"[\s\S]{0,200}?"
 _MOST_BYTES: Final = 1_000_000
 _MOST_VALUE: Final = 100_000
 
@@ -246,19 +245,16 @@ def fits(pattern: str, text: str) -> bool:
     return len(parts) > 1 or text == pattern
 
 
-def says(words: str) -> str:
-    """Return the regular expression, for Python and for JavaScript, of what a page is to say. Case does not count."""
-
-    def literal(text: str) -> str:
-        return "".join(each if each.isalnum() or not each.isascii() else f"\\x{ord(each):02x}" for each in text)
-
-    return _ANY_WORDS.join(r"\s+".join(map(literal, part.split())) for part in words.split("*"))
+def says(text: str, words: str) -> bool:
+    """Return whether one line of a text has some words, whatever their case. A page writes both, so this is no regular
+    expression, whose time may grow without a bound."""
+    return any(fits(f"*{words.lower()}*", line) for line in text.lower().splitlines())
 
 
 def message(words: str) -> str:
     """Return the selector of what says some words: one element has all that stands between `*`. They are quoted, as
     data: a page says what it likes."""
-    parts = [json.dumps(part.strip(), ensure_ascii=False) for part in words.split("*") if len(part.strip()) > 1]
+    parts = [json.dumps(part.strip(), ensure_ascii=False) for part in words.split("*") if part.strip()]
     if len(parts) == 1:
         return f"internal:text={parts[0]}i"
     return f"*{''.join(f':has-text({part})' for part in parts)}:not(:has(nav, main, form))"

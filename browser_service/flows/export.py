@@ -11,7 +11,7 @@ from typing import Final
 from pydantic import JsonValue
 
 from browser_service.flows.running import tried
-from shared.flows import Flow, Step, placeholders, says
+from shared.flows import Flow, Step, message, placeholders
 
 _HEAD: Final = '"""{about}"""\n\nimport re\n\nfrom playwright.sync_api import Page, expect'
 _PLAIN: Final = ("click", "hover", "check", "uncheck", "focus", "blur")
@@ -111,7 +111,7 @@ def _step(step: Step, page: str) -> list[str]:
         pattern = ".*".join(map(_escaped, step.expect.url.split("*")))
         lines.append(f"expect({page}).to_have_url(re.compile({_text(f'^{pattern}$')}))")
     for words in step.expect.shows if step.expect else []:
-        lines.append(f"expect({page}.get_by_text(re.compile({says(words)!r}, re.I)).first).to_be_visible()")
+        lines.append(f"expect({page}.locator({message(words)!r}).first).to_be_visible()")
     return lines
 
 

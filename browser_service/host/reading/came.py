@@ -2,6 +2,7 @@
 new heading."""
 
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import Final
 
 from browser_service.host.reading.news import Change
@@ -9,6 +10,7 @@ from browser_service.host.reading.tree import Node, Tree, descendants, first_wor
 from shared.cuts import cut
 
 _MOST: Final = 100
+_MOST_MESSAGES: Final = 20
 _OF_OUTCOME: Final = frozenset({"alert", "status"})
 """On a new page a dialog says nothing of the act: it may ask for consent once."""
 _TOP: Final = "level=1"
@@ -27,8 +29,9 @@ def outcome(before: Tree, after: Tree) -> list[str]:
     Both are short, or nothing: a long text is content."""
     if not before:
         return []
-    known = {_words(before, index) for index in range(len(before))}
-    said = [_words(after, index) for index, node in enumerate(after) if node.role in _OF_OUTCOME]
+    known = {words for node in before for words in (node.words, node.name)}
+    places = (index for index, node in enumerate(after) if node.role in _OF_OUTCOME)
+    said = [_words(after, index) for index in islice(places, _MOST_MESSAGES)]
     new = [words for words in said if _is_short(words) and words not in known]
     heading = next((node for node in after if node.role == "heading" and _TOP in node.marks), None)
     if not new and heading is not None and not heading.has_children and _is_short(_own(heading)):

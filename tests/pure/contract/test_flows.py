@@ -10,7 +10,7 @@ from browser_service.flows.export import as_pytest, as_python
 from browser_service.flows.files import FlowFiles, file_schema, written
 from browser_service.security.auth import Identity
 from shared.errors import Forbidden, ValidationFailed
-from shared.flows import parse, unquoted
+from shared.flows import message, parse, says, unquoted
 from tests.support.json import AnyJson
 
 OPERATOR = Identity(client_id="cli", operator=True)
@@ -61,6 +61,14 @@ def test_a_file_whose_steps_cannot_be_done_is_no_flow(tmp_path: Path, step: str,
     with pytest.raises(ValidationFailed) as refused:
         FlowFiles(tmp_path).parsed(text, "tea")
     assert f"Step 1 of flow tea: {message}" in refused.value.message
+
+
+def test_words_are_found_in_one_line_in_little_time_whatever_a_page_writes() -> None:
+    assert says("+ alert\n+ status: Invoice 12 SENT", "Invoice * sent")
+    assert not says("+ text: Invoice\n+ status: sent", "Invoice * sent")
+    assert not says("a" * 4_000, "a*" * 49 + "b")
+    assert message("Invoice * sent") == '*:has-text("Invoice"):has-text("sent"):not(:has(nav, main, form))'
+    assert message("5 *") == 'internal:text="5"i'
 
 
 def test_a_persons_flow_is_not_an_agents_to_change_and_what_is_too_large_is_not_written(tmp_path: Path) -> None:
