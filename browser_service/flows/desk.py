@@ -116,7 +116,7 @@ class FlowDesk:
         """Run a flow from its beginning. Whatever can be refused is, before the first act."""
         flow = await self._read(asked.flow)
         run = Run(flow, flow.values_for(cast("Json", asked.wire_body().get("values", {}))), heal=asked.heal)
-        check(flow, run.values, ports.check)
+        await asyncio.to_thread(check, flow, run.values, ports.check)  # a long one takes a second
         if asked.page_id:
             run.pages[MAIN] = asked.page_id
         if asked.dry_run:
