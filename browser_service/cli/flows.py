@@ -15,7 +15,7 @@ from browser_service.cli.options import new_app
 from browser_service.flows import export as exports
 from browser_service.flows.files import FlowFiles, file_schema
 from client import config_file
-from shared.errors import ValidationFailed
+from shared.errors import BrowseError, ValidationFailed
 from shared.model import Json
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def edit(name: Name, *, data_dir: flags.DataDir = None) -> None:
     try:
         files.parsed(text, name)
         problem = "" if config_file.text_of(path) == before else f"{path.name} was changed while you edited it."
-    except ValidationFailed as error:
+    except BrowseError as error:
         problem = error.message
     if problem:
         raise ValidationFailed(

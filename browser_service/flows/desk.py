@@ -17,7 +17,7 @@ from browser_service.security.auth import Identity
 from shared.actions.activity import GetActivity
 from shared.actions.flows import ListFlows, MendFlow, RunFlow, SaveFlow
 from shared.calls import ActivityRecord
-from shared.errors import Cancelled, FlowStopped, Forbidden, StateNotFound, ValidationFailed, field_details
+from shared.errors import BrowseError, Cancelled, FlowStopped, Forbidden, ValidationFailed, field_details
 from shared.flows import MAIN, VERSION, Flow, Step, parse, selectors_of
 from shared.model import Json
 from shared.next_calls import next_call
@@ -172,7 +172,7 @@ class FlowDesk:
             return f"step {number} of the file stays as it was: nothing that lasts is known of {given}"
         try:
             flow = await self._read(run.flow.name)
-        except (StateNotFound, ValidationFailed) as error:
+        except BrowseError as error:
             return f"the file is not mended: {error.message}"
         if flow.steps[number - 1 : number] != [run.flow.steps[number - 1]]:
             return f"step {number} of the file stays as it was: it was changed meanwhile"

@@ -15,7 +15,7 @@ from shared import flows
 from shared.actions.traits import Scope
 from shared.catalogue import ACTIONS
 from shared.data_files import draft
-from shared.errors import Forbidden, ResourceExhausted, StateNotFound, ValidationFailed, field_details
+from shared.errors import BrowseError, Forbidden, ResourceExhausted, StateNotFound, ValidationFailed, field_details
 from shared.flows import SELECTORS, Flow
 from shared.model import Json
 from shared.next_calls import next_call
@@ -32,7 +32,7 @@ class FlowFiles:
     folder: Path
 
     def load(self, name: str) -> Flow:
-        """Return a flow. Raises StateNotFound, and ValidationFailed for a file that is no flow."""
+        """Return a flow. Raises StateNotFound, and what is wrong with its file."""
         path = self.existing(name)
         flows.check_size(path.stat().st_size, path.name)
         try:
@@ -54,7 +54,7 @@ class FlowFiles:
         return path
 
     def parsed(self, text: str, name: str) -> Flow:
-        """Return the flow that a text is, for a file of this name. Raises ValidationFailed."""
+        """Return the flow that a text is, for a file of this name. Raises what is wrong with it or with a step."""
         file = self.path(name).name
         flows.check_size(len(text.encode()), file)
         try:
@@ -118,7 +118,7 @@ def _description(files: FlowFiles, name: str, _changed: int, _size: int) -> Json
     """Describe a flow, whose file is read once for each of its versions: a large one takes 40 ms."""
     try:
         flow = files.load(name)
-    except (ValidationFailed, StateNotFound) as error:
+    except BrowseError as error:
         return {"name": name, "problem": error.message}
     needed = [key for key, each in flow.parameters.items() if each.default is None]
     outputs = [step.output for step in flow.steps if step.output]

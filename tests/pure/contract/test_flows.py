@@ -52,15 +52,16 @@ def test_a_name_in_a_selector_is_read_whatever_its_escapes_are() -> None:
         ('action = "fyll"', "'fyll' is no action on a page"),
         ('action = "fill"\nselector = "#a"', "fill needs 'value'"),
         ('action = "fill"\nselector = "#a"\nvalue = "{{size}}"\nslowly = true', "Unknown argument 'slowly'"),
+        ('action = "batch"\nsteps = [{action = "fyll"}]', "steps.0: Unknown action: fyll"),
         ('action = "{{name}}"', "'{{name}}' is no action"),
         ('action = "evaluate"\nexpression = "go(\'{{size}}\')"', "expression: a value within a script"),
     ],
 )
 def test_a_file_whose_steps_cannot_be_done_is_no_flow(tmp_path: Path, step: str, message: str) -> None:
     text = f'version = 1\nname = "tea"\n[parameters.name]\n[parameters.size]\ndefault = "M"\n[[steps]]\n{step}'
-    with pytest.raises(ValidationFailed) as refused:
-        FlowFiles(tmp_path).parsed(text, "tea")
-    assert f"Step 1 of flow tea: {message}" in refused.value.message
+    (tmp_path / "tea.toml").write_text(text, "utf-8")
+    (told,) = FlowFiles(tmp_path).described()
+    assert f"Step 1 of flow tea: {message}" in str(told["problem"])
 
 
 def test_words_are_found_in_one_line_in_little_time_whatever_a_page_writes() -> None:
