@@ -71,10 +71,12 @@ export class Strip {
 
   #settle(tabId) {
     clearTimeout(this.#settling.get(tabId));
-    this.#settling.set(tabId, setTimeout(() => {
+    const timer = setTimeout(() => this.#next(() => {
+      if (this.#settling.get(tabId) !== timer) return null; // it was moved again while this waited
       this.#settling.delete(tabId);
-      this.#next(() => this.#settled(tabId));
-    }, SETTLED_MS));
+      return this.#settled(tabId);
+    }), SETTLED_MS);
+    this.#settling.set(tabId, timer); // until its turn comes, so that what is being done does not move it back
   }
 
   /** Finds out whether a person moved a tab to another group, and asks for what that means. */

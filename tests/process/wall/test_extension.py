@@ -11,6 +11,8 @@ from playwright.async_api import BrowserContext, Worker, async_playwright
 from websockets.asyncio.server import ServerConnection, serve
 
 import browser_service
+from browser_service.security.auth import Identity
+from browser_service.spine.attached import Attached
 from shared.wire import EXTENSION_ORIGIN
 from tests.support.extension import pairing_link
 from tests.support.json import AnyJson
@@ -192,6 +194,40 @@ async def test_a_persons_tab_is_shared_by_dragging_it_into_an_agents_group_and_t
         await strip.open_beside(site.page("/receipt", "<title>Receipt</title>"), beside="/taxes")
         await become(lambda: strip.group("/receipt"), None)
         assert site.url("/receipt") not in str(await mail.call("list_pages", all=True)), "nobody dragged it there"
+
+
+async def test_a_tab_that_is_dragged_again_while_its_last_move_is_still_being_done_stays_there(
+    running: RunningService, strip: Strip, own: BrowserContext, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, held = asyncio.Event(), asyncio.Event()
+    unshare = Attached.unshare
+
+    async def slow(self: Attached, tab_id: str, by: Identity) -> None:
+        begun.set()
+        await held.wait()
+        await unshare(self, tab_id, by)
+
+    fees = await own.new_page()
+    await fees.goto(site.page("/fees", "<title>Fees</title>"))
+    async with connected(running, "c-4", "Bank") as bank, present(running, bank):
+        await bank.call("goto", pageId="account", url=site.page("/account", "account"))
+        await become(lambda: strip.group("/account"), ["Bank", running.parts.colours.known("c-4")])
+
+        async def is_shared() -> bool:
+            return fees.url in str((await bank.call("list_pages"))["yours"])
+
+        await strip.drag("/fees", beside="/account")
+        await become(is_shared, expected=True)
+        monkeypatch.setattr(Attached, "unshare", slow)
+        await strip.drag("/fees", beside=None)
+        await asyncio.wait_for(begun.wait(), PATIENCE_S)
+        await strip.drag("/fees", beside="/account")
+        await strip.worker.evaluate(
+            "new Promise(done => setTimeout(done, 500))"
+        )  # the extension's own timer ends before
+        held.set()
+        await become(lambda: strip.group("/fees"), ["Bank", running.parts.colours.known("c-4")])
+        await become(is_shared, expected=True)
 
 
 async def test_another_program_at_the_services_address_gets_no_token(strip: Strip, own: BrowserContext) -> None:
