@@ -111,7 +111,7 @@ def _step(step: Step, page: str) -> list[str]:
         pattern = ".*".join(map(_escaped, step.expect.url.split("*")))
         lines.append(f"expect({page}).to_have_url(re.compile({_text(f'^{pattern}$')}))")
     for words in step.expect.shows if step.expect else []:
-        lines.append(f"expect({page}.locator({message(words)!r}).first).to_be_visible()")
+        lines.append(f"expect({page}.locator({message(words)!r}).filter(visible=True).first).to_be_visible()")
     return lines
 
 

@@ -42,6 +42,12 @@ def test_an_exported_program_knows_its_values_before_it_starts_a_browser() -> No
     assert text.index("options.parse_args()") < text.index("sync_playwright() as playwright")
 
 
+def test_an_export_looks_for_words_that_are_shown_though_a_hidden_menu_has_them_too() -> None:
+    steps = [{"action": "goto", "url": "https://shop.example/", "expect": {"shows": ["Groups"]}}]
+    line = "expect(page.locator('internal:text=\"Groups\"i').filter(visible=True).first).to_be_visible()"
+    assert line in as_python(parse(flow_of(parameters={}, steps=steps), "tea"))
+
+
 def test_a_name_in_a_selector_is_read_whatever_its_escapes_are() -> None:
     assert (unquoted(r"it\'s"), unquoted(r"say \"go\"")) == ("it's", 'say "go"')
 
