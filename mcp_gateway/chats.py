@@ -202,8 +202,8 @@ class Chat(Listener):
 
     def _as_listed(self, body: Json) -> Json:
         """Return a call as the list that its chat reads documents it: the seven alone begin with browser_launch."""
-        launches = catalogue.NAMES[str(body["action"])].action is BrowserNavigate and self.toolsets == {toolsets.APART}
-        return {**body, "launch": False} if launches else body
+        navigates = catalogue.NAMES[str(body["action"])].action is BrowserNavigate
+        return {**body, "launch": False} if navigates and self.toolsets == {toolsets.APART} else body
 
     async def _own_session_for(self, action: type[Action]) -> str | None:
         """Return the chat's own session, which begins with its first page, or with what it first does in one. Raises

@@ -115,7 +115,7 @@ class FlowFiles:
 
 @lru_cache(maxsize=_MOST_FLOWS)
 def _description(files: FlowFiles, name: str, _changed: int, _size: int) -> Json:
-    """Describe a flow, whose file is read once for each of its versions: a large one takes 40 ms."""
+    """Describe a flow, whose file is read once for each of its versions: a large one takes half a second."""
     try:
         flow = files.load(name)
     except BrowseError as error:

@@ -182,10 +182,10 @@ class Draft:
 
     def _typed(self, call: Done, selector: JsonValue, value: JsonValue, hint: str) -> JsonValue:
         """Return the value of a field, or a parameter, which is for a secret if the field is."""
-        known = {*self.parameters}
+        known, secret_fields = {*self.parameters}, call.record.secret_fields or []
         made = self._value(value, hint)
-        for name in self.parameters.keys() - known:
-            self.parameters[name].secret = selector in (call.record.secret_fields or [])
+        for name in self.parameters.keys() - known:  # without a selector, it went to the field that had the focus
+            self.parameters[name].secret = selector in secret_fields if selector else bool(secret_fields)
         return made
 
     @staticmethod

@@ -11,17 +11,17 @@ from shared.cuts import cut
 
 _MOST: Final = 100
 _MOST_MESSAGES: Final = 20
+"""Each is compared with all that the client gave the page; a page may announce thousands."""
 _OF_OUTCOME: Final = frozenset({"alert", "status"})
 """On a new page a dialog says nothing of the act: it may ask for consent once."""
 _TOP: Final = "level=1"
 
 
 def announced(changes: Iterable[Change]) -> Iterator[str]:
-    """Yield the words of what appeared in a document and calls for attention."""
-    for change in changes:
-        if change.announced and change.nodes and not change.lines[0].startswith("-"):
-            node = change.nodes[0]
-            yield cut(node.label or first_words(change.nodes), _MOST)
+    """Yield the words of what appeared in a document and calls for attention, of the first of many."""
+    new = (each for each in changes if each.announced and each.nodes and not each.lines[0].startswith("-"))
+    for change in islice(new, _MOST_MESSAGES):
+        yield cut(change.nodes[0].label or first_words(change.nodes), _MOST)
 
 
 def outcome(before: Tree, after: Tree) -> list[str]:

@@ -178,6 +178,15 @@ async def test_a_password_is_in_no_flow(agent: Agent, site: Site, service: Runni
     assert [name for name, each in kept.items() if each.get("secret")] == ["password", "password_2"]
 
 
+async def test_a_password_that_was_pasted_where_the_focus_was_is_in_no_flow(agent: Agent, site: Site) -> None:
+    url = site.page("/pin", "<label>PIN <input type=password autofocus></label>")
+    page_id = (await agent.reply("open_page", url=url)).json()["page"]["pageId"]
+    await agent.call("focus", selector="input", pageId=page_id)
+    await agent.call("paste", text="hunter2", pageId=page_id)
+    error = await agent.error("save_flow", name=next(NAMES), pageId=page_id, values={"paste_text": "hunter2"})
+    assert "which no flow keeps" in error["message"]
+
+
 async def test_what_cannot_end_does_not_begin(agent: Agent, other: Agent, shop: Site, service: RunningService) -> None:
     name = await taught(agent, shop)
     before, path = orders(shop), service.settings.flows_dir / f"{name}.toml"

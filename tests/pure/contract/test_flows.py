@@ -8,6 +8,7 @@ import pytest
 
 from browser_service.flows.export import as_pytest, as_python
 from browser_service.flows.files import FlowFiles, file_schema, written
+from browser_service.flows.sending import effects
 from browser_service.security.auth import Identity
 from shared.errors import Forbidden, ValidationFailed
 from shared.flows import message, parse, says, unquoted
@@ -76,6 +77,30 @@ def test_words_are_found_in_one_line_in_little_time_whatever_a_page_writes() -> 
     assert not says("a" * 4_000, "a*" * 49 + "b")
     assert message("Invoice * sent") == '*:has-text("Invoice"):has-text("sent"):not(:has(nav, main, form))'
     assert message("5 *") == 'internal:text="5"i'
+
+
+@pytest.mark.parametrize(
+    ("steps", "first_and_last"),
+    [
+        ("goto POST fill POST goto extract_text", (2, 4)),
+        ("goto POST extract_text click extract_text", (2, 4)),
+        ("goto fill click extract_text", (2, 3)),
+        ("goto repeatable fill POST goto", (4, 4)),
+        ("goto repeatable extract_text", (4, 4)),
+        ("goto extract_text", (3, 3)),
+    ],
+)
+def test_what_a_flow_sends_is_over_only_after_the_last_act_that_may_send(
+    steps: str, first_and_last: tuple[int, int]
+) -> None:
+    sends = {
+        "action": "click",
+        "selector": "#a",
+        "expect": {"requests": [{"method": "POST", "path": "/", "status": 200}]},
+    }
+    named: dict[str, AnyJson] = {"POST": sends, "repeatable": {**sends, "repeatable": True}}
+    made = [named.get(each, {"action": each, "selector": "#a"}) for each in steps.split()]
+    assert effects(parse(flow_of(parameters={}, steps=made), "tea").steps) == first_and_last
 
 
 def test_a_persons_flow_is_not_an_agents_to_change_and_what_is_too_large_is_not_written(tmp_path: Path) -> None:
