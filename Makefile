@@ -7,7 +7,7 @@ PYTHON_IN_VENV := .venv/bin/python
 export PYTHONDONTWRITEBYTECODE =
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-ray long quick bare chaos chaos-hosts lint types docs docs-check docs-site bench bundle conformance check clean
+.PHONY: help setup demo test test-more test-ray long bare chaos chaos-hosts lint types docs docs-check docs-site bench bundle conformance check clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -19,11 +19,16 @@ demo: setup ## Two agents share one login in a smart home
 	@$(PYTHON_IN_VENV) -m examples.demo
 
 # Two cores have no work left for a fourth process: all tests take as long with four, and more of them meet their limits
-# of time. Those of `long` wait for processes much of the time.
-# Pages are opened in a lighter browser of the same engine; make check opens all in the one that users have.
-test: export TESTS_BROWSER ?= shell
-test: setup ## Run the tests, three at a time
-	@$(PYTHON_IN_VENV) -m pytest -n 3 --dist worksteal -m "not long and not ray"
+# of time. Pages are opened in a lighter browser of the same engine, but for tests that ask for the one that users have.
+TESTS := $(PYTHON_IN_VENV) -m pytest -n 3 --dist worksteal -m "not long and not ray"
+PROMISES := tests/process/test_promises.py
+test test-more: export TESTS_BROWSER ?= shell
+
+test: setup ## Run the tests that start nothing of their own, and the promises from end to end, in four minutes
+	@$(TESTS) tests/pure tests/front tests/page $(PROMISES) --ignore tests/page/security
+
+test-more: setup ## Run the others: processes, crashes, attacks by pages
+	@$(TESTS) tests/process tests/page/security --ignore $(PROMISES)
 
 # It installs Ray and the schemas of Kubernetes, which are 400 MB. As root: its machines are in a network of their own.
 test-ray: setup ## Try hosts that Ray starts, and check the objects for Kubernetes
@@ -31,16 +36,8 @@ test-ray: setup ## Try hosts that Ray starts, and check the objects for Kubernet
 	@unshare --net sh -c 'ip link set lo up && ip address add 10.77.0.1 dev lo && \
 		exec $(PYTHON_IN_VENV) -m pytest tests/process/hosts/test_ray.py tests/pure/packaging/test_kubernetes.py'
 
-# Nothing runs beside the floods: where others use the processor, an honest page looks like one.
-long: FLOODS := tests/process/security/test_floods.py
-long: setup ## Run those that take longest: kills, floods, all combinations
-	@$(PYTHON_IN_VENV) -m pytest -n 4 --dist worksteal -m long --ignore $(FLOODS)
-	@$(PYTHON_IN_VENV) -m pytest $(FLOODS)
-
-# Of the folders tests/pure, tests/front and tests/page, but for the attacks of pages, which take the longest.
-quick: export TESTS_BROWSER ?= shell
-quick: setup ## Run the tests that start nothing of their own, in two to three minutes
-	@$(PYTHON_IN_VENV) -m pytest -n 3 --dist worksteal -m "not long" --ignore tests/process --ignore tests/page/security
+long: setup ## Run what takes longest (kills, floods, all combinations, Ray, bare), before a release
+	@$(PYTHON_IN_VENV) -m scripts.long
 
 # As root, where debootstrap is installed.
 bare: setup ## Run demo, all tests and the Dockerfile's steps on a bare Debian; before each release
@@ -88,8 +85,9 @@ bundle: setup ## Build the wheel, the source archive, an MCP bundle and the regi
 conformance: setup ## Try the gateway with the protocol's own suites, its Inspector and its TypeScript clients, and the wall with axe-core
 	@$(PYTHON_IN_VENV) -m conformance
 
-check: lint types docs-check conformance long ## All of the checks
-	@$(MAKE) --no-print-directory test TESTS_BROWSER=
+check: lint types docs-check conformance test-more ## All that must hold before a change lands, in twenty minutes
+	@$(PYTHON_IN_VENV) -m scripts.long --owed
+	@$(MAKE) --no-print-directory test
 
 clean: ## Remove .venv, caches and build leftovers
 	rm -rf conformance/node_modules .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist *.egg-info

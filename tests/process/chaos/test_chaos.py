@@ -35,7 +35,7 @@ from tests.process.chaos.world import (
 )
 from tests.support.processes import command
 
-pytestmark = [pytest.mark.anyio, pytest.mark.long, pytest.mark.own_start]
+pytestmark = [pytest.mark.anyio, pytest.mark.own_start]
 
 KINDS: Final = ("renderer", "browser", "driver", "service", "gateway")
 FIRST_S: Final = (0.0, 0.05, 0.2, 0.5)
@@ -239,7 +239,7 @@ async def _scratch(here: World, chat: Chat, key: str) -> None:
 
 
 async def test_nothing_is_lost_whatever_is_killed(tmp_path: Path) -> None:
-    seed, kills = asked_seed(), int(os.environ.get("BROWSE_CHAOS_KILLS", "12"))
+    seed, kills = asked_seed(), int(os.environ.get("BROWSE_CHAOS_KILLS", "10"))
     print(f"BROWSE_CHAOS_SEED={seed} BROWSE_CHAOS_KILLS={kills}", file=sys.stderr, flush=True)  # noqa: T201 - shown where the test fails
     with ChaosSite().running() as site:
         async with world(tmp_path, site, random.Random(seed)) as here:  # noqa: S311 - no secret

@@ -37,7 +37,7 @@ from tests.support.bodies import smallest
 from tests.support.gateways import chat, service_process, text_of
 from tests.support.site import Answer, Site
 
-pytestmark = [pytest.mark.anyio, pytest.mark.long]
+pytestmark = pytest.mark.anyio
 
 Arguments = dict[str, Any]  # Any: JSON
 Door = Callable[[str, Arguments], Awaitable[str]]
