@@ -159,9 +159,9 @@ class Settings(ListeningSettings, ProcessSettings):
         "service's port always serves it, with a token.",
     )
     timeline: Literal["thumbnails", "watched", "off"] = Field(
-        default="thumbnails",
-        description="Small pictures of acts for replays: of every act, only while somebody watches or records the "
-        "page, or none. The newest 13,000 are kept: 200 MB at most.",
+        default="watched",
+        description="Small pictures of acts for replays: only while somebody watches or records the page, of every act "
+        "(thumbnails), or none. The newest 13,000 are kept: 200 MB at most.",
     )
     client_calls_per_minute: int = Field(
         default=600, ge=0, description="Calls a minute of one client; 0 means no limit."

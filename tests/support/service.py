@@ -197,7 +197,6 @@ def settings_for(data_dir: Path, **changes: AnyJson) -> Settings:
         "notify": "off",
         "min_instances": 0,
         "spare_window_ms": 0,
-        "timeline": "watched",  # pictures of all that tests do would take longer than the tests
         "executable_path": browsers.executable(),
     }
     ours: dict[str, Any] = {"app_env": "test", **usual, **changes}  # Any: as there

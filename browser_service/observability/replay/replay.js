@@ -71,7 +71,7 @@
       $(each).disabled = !(act[each] || (each === "after" && act.hidden));
     }
     $("image").hidden = !found;
-    $("note").textContent = found ? "" : act.hidden ? "Not pictured: a password or a code might have been seen" : images.length ? "This act was not pictured" : "No pictures were recorded";
+    $("note").textContent = found ? "" : act.hidden ? "Not pictured: a password or a code might have been seen" : images.length ? "This act was not pictured: nobody watched or recorded its page, or the next act followed at once" : "No pictures: nobody watched or recorded these pages meanwhile";
     if (found) {
       const is = found === act.before ? "before" : "after";
       $("image").src = source(found.image);

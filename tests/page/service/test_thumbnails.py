@@ -79,7 +79,7 @@ async def test_an_act_that_somebody_watches_is_pictured_before_and_after_with_it
     assert denied.status_code == 403
 
 
-async def test_all_acts_are_pictured_by_default_and_the_oldest_pictures_go(
+async def test_all_acts_are_pictured_where_that_is_set_and_the_oldest_pictures_go(
     tmp_path: Path, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("browser_service.store.thumbnails.MOST_ROWS", 1)
