@@ -93,7 +93,7 @@ GROUPS: Final = MappingProxyType(
             "secret": Command("named_secrets", "Keep secrets that agents type by name, unseen."),
         },
         "Settings": {
-            "config": Command("config", "The settings for every start: show, set, edit."),
+            "config": Command("config", "The settings: what holds, where from, which file."),
             "token": Command("tokens", "Tokens: print one, or make, list and take back named ones."),
             "revoke": Command("activity", "Refuse a token, or a client whichever token it has."),
         },

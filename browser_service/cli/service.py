@@ -147,7 +147,7 @@ def _task(machine: Machine, start: Start) -> Unit:
     if _PRIVATE in start.settings:
         raise ValidationFailed(
             f"A scheduled task has its settings in a command line, which others can read, and {_PRIVATE} may be a key.",
-            hint="Put it into the file of settings: browse-together config set notify_webhook -",
+            hint="Put it into the file that browse-together config names.",
         )
     program, *arguments = start.words
     user = "\\".join(filter(None, (machine.environment.get("USERDOMAIN"), machine.environment.get("USERNAME"))))
@@ -270,8 +270,8 @@ def _warn_of_variables(given: Collection[str]) -> None:
     unseen += [config_place.VARIABLE] if os.environ.get(config_place.VARIABLE) else []
     if unseen:
         output.say(
-            f"At login there is no {', '.join(unseen)} as in this shell: give it as a flag here, or in config.toml "
-            f"({command('config', 'set')}).",
+            f"At login there is no {', '.join(unseen)} as in this shell: give it as a flag here, or in the file "
+            f"that {command('config')} names.",
             to_stderr=True,
         )
 

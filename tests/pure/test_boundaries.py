@@ -36,7 +36,7 @@ NEVER = {
 EXCEPT = {
     "browse_together/command.py": "it is the program of the command",
     "browse_together/gateway.py": "likewise",
-    "browser_service/cli/setting_values.py": "the command line sets the gateway's settings too, by their declarations",
+    "browser_service/cli/config.py": "the command line shows the gateway's settings too, by their declarations",
 }
 """Modules that may, with the reason."""
 

@@ -24,7 +24,7 @@ from browser_service.cli.running import service_of
 from browser_service.cli.service import Start, unit_for
 from browser_service.security.seal import NoKeyring, forget_key
 from browser_service.settings import Settings
-from client import config_file, config_place, instance
+from client import config_place, instance
 from shared.data_files import CONFIG_FILE, INSTANCE_LOCK, JOURNAL_FILE, MADE
 from shared.errors import ServiceUnavailable, ValidationFailed
 from shared.installation import GATEWAY, program, typed
@@ -130,7 +130,7 @@ def _others(machine: Machine) -> list[Path]:
     skills = {path for client in CLIENTS.values() if (path := skill.place(client, machine))}
     found += [each for path in sorted(skills) for each in (path, files.backup_of(path))]
     if config_place.VARIABLE not in machine.environment:
-        found += [config_place.path(), config_file.broken(config_place.path())]
+        found += [config_place.path()]
     return [*(path for path in found if path.exists()), *_sockets(machine)]
 
 

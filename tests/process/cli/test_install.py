@@ -102,7 +102,6 @@ def test_everything_is_listed_asked_for_and_taken_away(terminal: Terminal, monke
     config = home.path / ".config" / "browse-together" / "config.toml"
     config.parent.mkdir()
     config.write_text("max_pages = 50\n", encoding="utf-8")
-    config.with_name("config.toml.broken").write_text("max_page = 50\n", encoding="utf-8")
     mine = terminal.data_dir / "mine.txt"
     mine.write_text("a person's", encoding="utf-8")
     value = home.path / "value"
