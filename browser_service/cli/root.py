@@ -61,11 +61,11 @@ GROUPS: Final = MappingProxyType(
         "Start": {
             "setup": Command("browser_setup", "Find a browser that works here, or install one."),
             "install": Command("install.command", "Set this browser up in a chat client, such as claude-code."),
-            "uninstall": Command("install.command", "Take it from a chat client, or everything with --data."),
+            "uninstall": Command("install.command", "Take it from a chat client, or from all."),
             "up": Command("lifecycle", "Run the service, in the foreground or detached."),
             "down": Command("lifecycle", "End the service."),
             "status": Command("lifecycle", "Whether the service runs, where, and who is there."),
-            "service": Command("service", "Start the service at login."),
+            "service": Command("service", "Start the service at login, on Linux."),
             "mcp": Command("gateway", "Speak MCP on stdin and stdout, as mcp-gateway does."),
         },
         "Pages": {
