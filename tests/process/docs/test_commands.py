@@ -161,8 +161,8 @@ def test_settings_of_the_file_that_their_page_has_are_shown_as_it_says(tmp_path:
     terminal = Terminal(tmp_path / "data", config=str(file))
     (words,) = [shlex.split(line) for line in typed("docs/settings.md")]
     shown = terminal.succeed(*words[1:], PORT="8888").out
-    assert re.search(rf"max_pages +50 +{file}, line 2", shown)
-    assert re.search(rf"url_whitelist +example\.com, example\.org +{file}, line 3", shown)
+    assert re.search(rf"max_pages +50 +{file}", shown)
+    assert re.search(rf"url_whitelist +example\.com, example\.org +{file}", shown)
 
 
 def test_the_commands_for_trouble_work_without_a_service(terminal: Terminal) -> None:
