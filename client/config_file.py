@@ -90,18 +90,13 @@ class FileSettings(BaseSettings):
             _alone.reset(before)
 
 
-def broken(file: Path) -> Path:
-    """Return where a version with mistakes is saved."""
-    return file.with_name(f"{file.name}.broken")
-
-
 def contents() -> dict[str, object]:
     """Return the file's settings; none without a file. Raises WrongFile."""
     file = path()
     if not file.exists():
         if caller.environ().get(VARIABLE):
             raise WrongFile(
-                f"There is no file {file}. {VARIABLE} names it. `browse-together config set NAME VALUE` makes it."
+                f"There is no file {file}. {VARIABLE} names it. Make it with an editor, or take the variable away."
             )
         return {}
     return parsed(file, text_of(file))
@@ -121,8 +116,8 @@ def text_of(file: Path) -> str:
         raise WrongFile(f"{file}: this is no TOML. {error}.") from None
 
 
-def parsed(file: Path, text: str, *, known: bool = True) -> dict[str, object]:
-    """Parse the file's text. Raises WrongFile, also for unknown settings unless `known` is false."""
+def parsed(file: Path, text: str) -> dict[str, object]:
+    """Parse the file's text. Raises WrongFile, also for unknown settings."""
     if not text.strip():
         return {}
     import tomllib  # noqa: PLC0415 - a start without a file needs none
@@ -133,8 +128,7 @@ def parsed(file: Path, text: str, *, known: bool = True) -> dict[str, object]:
         found = re.search(r" \(at (?:line (\d+), column \d+|end of document)\)", str(error))
         line = f", line {found[1] or len(text.splitlines())}" if found else ""
         raise WrongFile(f"{file}{line}: this is no TOML. {str(error)[: found.start() if found else None]}.") from None
-    if known:
-        check_names(file, values, text)
+    _check_names(file, values, text)
     return values
 
 
@@ -143,7 +137,7 @@ def as_variables(values: Mapping[str, object]) -> dict[str, object]:
     return {name: _text(value) for name, value in values.items() if value != ""}
 
 
-def check_names(file: Path, values: Mapping[str, object], text: str) -> None:
+def _check_names(file: Path, values: Mapping[str, object], text: str) -> None:
     """Raise WrongFile with a line for each wrong key; for an unknown one it names the nearest setting."""
     problems = {name: problem for name, value in values.items() if (problem := _problem(name, value))}
     if problems:
@@ -167,19 +161,15 @@ def setting_name(text: str) -> str:
     return text.strip("-").lower().replace("-", "_").removeprefix(PREFIX.lower())
 
 
-def explain(
-    error: ValidationError, settings: type[BaseModel], flags: Mapping[str, str] = _NONE, text: str | None = None
-) -> list[str]:
-    """Return a line for each wrong setting. It names the file if the value is from there. `text` is a version of the
-    file that is not written yet."""
-    file = path()
-    said = as_variables(contents() if text is None else parsed(file, text))
+def explain(error: ValidationError, settings: type[BaseModel], flags: Mapping[str, str] = _NONE) -> list[str]:
+    """Return a line for each wrong setting. It names the file if the value is from there."""
+    said = as_variables(contents())
     wrong = {setting_name(str(fault["loc"][0])): fault["input"] for fault in error.errors() if fault["loc"]}
     of_file = {
-        f"{PREFIX}{name.upper()}": f"{name} in {place(file, name, text)}"
+        f"{PREFIX}{name.upper()}": f"{name} in {place(path(), name)}"
         for name, given in wrong.items()
         if name in said and _words(given) <= _words(said[name])
-        if text is not None or variable_of(name, settings.model_fields[name]) is None
+        if variable_of(name, settings.model_fields[name]) is None
     }
     typed = {**of_file, **flags}
     return [_line(fault, settings, typed) for fault in error.errors(include_url=False) if fault["type"] != _CONSEQUENCE]
@@ -217,7 +207,7 @@ def _problem(name: str, value: object) -> str:
     if name in NAMES or name in REMOVED:
         return ""
     near = nearest_name(name)
-    return f"there is no setting {name!r}. " + (f"Did you mean {near}?" if near else "See browse-together config show.")
+    return f"there is no setting {name!r}. " + (f"Did you mean {near}?" if near else "See browse-together config.")
 
 
 def _words(value: object) -> set[str]:

@@ -1,11 +1,9 @@
-"""Names all files that the product creates in a data directory, for their writers and for `uninstall`."""
+"""Names the files that the product creates in a data directory."""
 
 import os
 from functools import partial
 from pathlib import Path
 from typing import Final
-
-from shared.wire import DOWN_FILE, INSTANCE_FILE, LOG_FILE, SECRET_FILE, START_LOCK
 
 CONFIG_FILE: Final = "config.toml"
 INSTANCE_LOCK: Final = "instance.lock"
@@ -28,26 +26,6 @@ EXTENSION_FILE: Final = "extension.zip"
 LINK_FILES: Final = f"show-{'?' * 16}.html"
 SET_ASIDE: Final = ".damaged-"
 """The suffix of files that were set aside as unusable."""
-
-MADE: Final = (
-    *(f"{name}*" for name in (CONFIG_FILE, JOURNAL_FILE, LOG_FILE, PROFILE)),  # and the files beside it
-    *(
-        SECRET_FILE,
-        INSTANCE_FILE,
-        INSTANCE_LOCK,
-        START_LOCK,
-        DOWN_FILE,
-        KEY_FILE,
-        SECRETS_FILE,
-        SECRETS_LOCK,
-        GATEWAY_KEYS,
-        HOST_ID_FILE,
-    ),
-    *(ARTIFACTS, OUTPUT, FLOWS, DRIVER_CACHE, RAY_HOSTS, EXTENSION_FOLDER, EXTENSION_FILE, LINK_FILES),
-    f"*{SET_ASIDE}*",
-    *(f".{name}.*" for name in (SECRET_FILE, SECRETS_FILE, HOST_ID_FILE, INSTANCE_FILE)),  # as named by `draft`
-)
-"""Only these names are removed, because a person's own files may be there too."""
 
 
 def draft(path: Path, content: bytes) -> Path:

@@ -18,26 +18,21 @@ def backup_of(path: Path) -> Path:
     return path.with_name(f"{path.name}{_BACKUP}")
 
 
-def mode_of(path: Path) -> int:
-    """Return a file's mode, or the mode for a new file."""
-    return stat.S_IMODE(path.stat().st_mode) if path.exists() else _NEW_MODE
-
-
-def read(path: Path, encoding: str = "utf-8") -> str | None:
+def read(path: Path) -> str | None:
     """Return a file's text; None without a file. Raises ValidationFailed if it cannot be read."""
     try:
         with path.open("rb") as file:
             content = file.read(_MOST_BYTES + 1)
         if len(content) > _MOST_BYTES:
             raise ValidationFailed(f"{path} is too large to be a configuration. It was left as it is.")
-        return content.decode(encoding)
+        return content.decode()
     except FileNotFoundError:
         return None
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b"\n") + 1
         raise ValidationFailed(
-            f"{path} is no {encoding.upper()} text (line {line}). It was left as it is.",
-            hint=f"Save it as {encoding.upper()}, then repeat the command.",
+            f"{path} is no UTF-8 text (line {line}). It was left as it is.",
+            hint="Save it as UTF-8, then repeat the command.",
         ) from None
     except OSError as error:
         raise _unusable(path, f"cannot be read: {error.strerror or error}") from None
@@ -49,16 +44,16 @@ def check_writable(path: Path) -> None:
         raise _unusable(path, "is read-only")
 
 
-def replace(path: Path, before: str | None, after: str, encoding: str = "utf-8") -> None:
+def replace(path: Path, before: str | None, after: str) -> None:
     """Replace a file's text that was read before. Raises ValidationFailed if another program has changed the file
     since, or it cannot be written."""
     check_writable(path)
-    if read(path, encoding) != before:
+    if read(path) != before:
         raise ValidationFailed(
             f"{path} was changed by another program meanwhile. It was left as it is.", hint="Repeat the command."
         )
     try:
-        write(path, after.encode(encoding))
+        write(path, after.encode())
     except OSError as error:
         raise _unusable(path, f"cannot be written: {error.strerror or error}") from None
 
@@ -70,7 +65,8 @@ def write(path: Path, content: bytes, mode: int | None = None) -> None:
     target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     written = draft(target, content)
     try:
-        written.chmod(mode_of(target) if mode is None else mode)
+        own = stat.S_IMODE(target.stat().st_mode) if target.exists() else _NEW_MODE
+        written.chmod(own if mode is None else mode)
         if os.name == "posix" and target.exists() and target.stat().st_uid != written.stat().st_uid:
             os.chown(written, target.stat().st_uid, target.stat().st_gid)  # an administrator runs this for a user
         written.replace(target)

@@ -1,5 +1,10 @@
 """Saves, shows, edits, runs and exports flows: `flow`."""
 
+import os
+import shlex
+import shutil
+import subprocess
+import tempfile
 from collections import Counter
 from functools import partial
 from pathlib import Path
@@ -10,17 +15,17 @@ import typer
 from browser_service.cli import flags, output
 from browser_service.cli.actions import perform
 from browser_service.cli.client import Client
-from browser_service.cli.editor import edited
 from browser_service.cli.options import new_app
 from browser_service.flows import export as exports
 from browser_service.flows.files import FlowFiles, file_schema
 from client import config_file
-from shared.errors import BrowseError, ValidationFailed
+from shared.errors import BrowseError, ServiceUnavailable, ValidationFailed
 from shared.model import Json
 
 if TYPE_CHECKING:
     from browser_service.cli.flow_table import Entry
 
+_EDITORS: Final = ("sensible-editor", "nano", "vim", "vi", "notepad")
 _MOST_PAGES: Final = 20
 
 app = new_app()
@@ -80,12 +85,12 @@ def edit(name: Name, *, data_dir: flags.DataDir = None) -> None:
     """Change a flow in your editor ($VISUAL, $EDITOR). A version with mistakes does not take its place, and is kept."""
     files = _files(data_dir)
     path = files.existing(name)
-    aside, before = config_file.broken(path), config_file.text_of(path)
+    aside, before = path.with_name(f"{path.name}.broken"), config_file.text_of(path)
     goes_on = aside.exists()
     if goes_on:
         since = f", and {path.name} was changed since" if path.stat().st_mtime > aside.stat().st_mtime else ""
         output.say(f"This goes on with {aside}, which was kept{since}. Delete it to begin with {path.name}.")
-    text = edited(config_file.text_of(aside) if goes_on else before, path)
+    text = _edited(config_file.text_of(aside) if goes_on else before, path)
     files.put(text, aside)
     try:
         files.parsed(text, name)
@@ -179,3 +184,20 @@ def _values(given: list[str] | None) -> Json:
             raise ValidationFailed(f"--value {each[:80]!r} is no NAME=VALUE.")
         values[name] = {"secret": text.removeprefix("secret:")} if text.startswith("secret:") else text
     return values
+
+
+def _edited(text: str, file: Path) -> str:
+    """Return the text of a file as edited by a person. Raises ServiceUnavailable if no editor can be started."""
+    editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or next(filter(shutil.which, _EDITORS), "vi")
+    with tempfile.TemporaryDirectory(prefix="browse-together-") as folder:
+        copy = Path(folder, file.name)
+        copy.write_text(text, encoding="utf-8", newline="")
+        try:
+            code = subprocess.call([*shlex.split(editor), str(copy)])
+        except OSError as error:
+            raise ServiceUnavailable(
+                f"The editor {editor!r} cannot be started: {error}.", hint=f"Set EDITOR, or edit {file} yourself."
+            ) from None
+        if code:
+            raise ServiceUnavailable(f"The editor {editor!r} ended with exit code {code}; nothing was changed.")
+        return config_file.text_of(copy)

@@ -61,11 +61,11 @@ GROUPS: Final = MappingProxyType(
         "Start": {
             "setup": Command("browser_setup", "Find a browser that works here, or install one."),
             "install": Command("install.command", "Set this browser up in a chat client, such as claude-code."),
-            "uninstall": Command("install.command", "Take it from a chat client, or everything with --data."),
+            "uninstall": Command("install.command", "Take it from a chat client, or from all."),
             "up": Command("lifecycle", "Run the service, in the foreground or detached."),
             "down": Command("lifecycle", "End the service."),
             "status": Command("lifecycle", "Whether the service runs, where, and who is there."),
-            "service": Command("service", "Start the service at login."),
+            "service": Command("service", "Start the service at login, on Linux."),
             "mcp": Command("gateway", "Speak MCP on stdin and stdout, as mcp-gateway does."),
         },
         "Pages": {
@@ -93,7 +93,7 @@ GROUPS: Final = MappingProxyType(
             "secret": Command("named_secrets", "Keep secrets that agents type by name, unseen."),
         },
         "Settings": {
-            "config": Command("config", "The settings for every start: show, set, edit."),
+            "config": Command("config", "The settings: what holds, where from, which file."),
             "token": Command("tokens", "Tokens: print one, or make, list and take back named ones."),
             "revoke": Command("activity", "Refuse a token, or a client whichever token it has."),
         },

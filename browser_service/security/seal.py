@@ -73,13 +73,6 @@ def _keyring() -> Iterator[ModuleType]:
         raise NoKeyring(f"The system's keyring cannot be used ({error}): unlock it, or {_INSTALL}") from error
 
 
-def forget_key(data_dir: Path) -> None:
-    """Remove a data directory's key from the system's keyring. Raises NoKeyring."""
-    with _keyring() as keyring:
-        if keyring.get_password(APP_NAME, str(data_dir)) is not None:
-            keyring.delete_password(APP_NAME, str(data_dir))
-
-
 def _valid(path: Path, report: Callable[[str], None]) -> bytes:
     """Read the key from its file, and replace it if it is missing or damaged."""
     if not _is_key(key := _ensure_key(path)):

@@ -302,7 +302,7 @@ def _refused_by(url: str, why: str, setting: str, rule: str = "") -> Forbidden:
     name = setting.removeprefix("BROWSE_").lower()
     return Forbidden(
         f"url {url!r} ({setting}): {why}.",
-        hint=f"Go elsewhere, or ask the account's owner, who changes it: browse-together config set {name} ..., then "
-        "browse-together down and up --detach.",
+        hint=f"Go elsewhere, or ask the account's owner, who changes {name} in the file that browse-together config "
+        "names, then: browse-together down and up --detach.",
         details={"url": url, "context": {"field": "url", "setting": setting, **({"rule": rule} if rule else {})}},
     )

@@ -116,7 +116,7 @@ class Policy:
         if caller.limits.narrow:
             raise Forbidden(
                 "Settings are told to tokens without limits.",
-                hint="The account's owner sees them: browse-together config show.",
+                hint="The account's owner sees them: browse-together config.",
                 details={"context": {"limits": caller.limits.words}},
             )
 

@@ -36,7 +36,7 @@ NEVER = {
 EXCEPT = {
     "browse_together/command.py": "it is the program of the command",
     "browse_together/gateway.py": "likewise",
-    "browser_service/cli/setting_values.py": "the command line sets the gateway's settings too, by their declarations",
+    "browser_service/cli/config.py": "the command line shows the gateway's settings too, by their declarations",
 }
 """Modules that may, with the reason."""
 
@@ -227,9 +227,9 @@ def names_in_data_dir(code: ast.Module) -> Iterator[str]:
             yield from [ast.unparse(node)] if "data_dir" in ast.unparse(node.left) else []
 
 
-def test_files_in_the_data_directory_are_named_by_the_list_that_uninstall_uses() -> None:
+def test_files_in_the_data_directory_are_named_in_one_place() -> None:
     spelt = {name for path in files(*PACKAGES) for name in names_in_data_dir(tree(path))}
-    assert spelt == {"self.data_dir / 'policy.toml'"}, "a person's file, which stays"
+    assert spelt == {"self.data_dir / 'policy.toml'"}, "a person's own file"
 
 
 @cache

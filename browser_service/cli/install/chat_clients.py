@@ -1,34 +1,20 @@
-"""The chat clients: where each lists its servers, in which format, and its own command for changes."""
+"""The chat clients that are set up here: where each lists its servers, in which format, and its own command."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType
-from typing import Final, Literal, NamedTuple
+from typing import Final
 
 from pydantic import JsonValue
 
 from browser_service.cli.install.machine import Machine
 from browser_service.cli.install.texts import Entry, Format, JsonText, TomlText
 
-ClientName = Literal[
-    "claude-desktop",
-    "claude-code",
-    "cursor",
-    "vscode",
-    "codex",
-    "windsurf",
-    "gemini",
-    "opencode",
-    "zed",
-    "copilot",
-    "cline",
-    "jetbrains",
-]
-
 Gateway = Sequence[str]
 """The words of the command that a client starts."""
+Skills = Callable[[Machine], Path]
+"""Returns the account's folder of skills."""
 
 _PLAIN: Final = JsonText()
 _WITH_COMMENTS: Final = JsonText(comments=True)
@@ -36,7 +22,7 @@ _WITH_COMMENTS: Final = JsonText(comments=True)
 
 @dataclass(frozen=True)
 class ChatClient:
-    """A chat client, and how to register a server there."""
+    """A chat client in which a server can be registered."""
 
     title: str
     file: Callable[[Machine], Path]
@@ -50,29 +36,16 @@ class ChatClient:
     removing: Callable[[str], list[str]] | None = None
     kind: str = ""
     """The type of server in an entry, if the client asks for one."""
-    in_one: bool = False
-    """True if `command` is a list of all words."""
-    further: Entry = field(default_factory=dict)
-    """What else an entry needs."""
-    env_key: str = "env"
-    """Where an entry has the variables of its server."""
-    elsewhere: str = ""
-    """A group in the section that has the servers instead, in files of another version."""
-    skills: Callable[[Machine], Path] | None = None
-    """The account's folder of skills."""
+    skills: Skills | None = None
 
     def entry(self, gateway: Gateway) -> Entry:
-        kind: dict[str, JsonValue] = {"type": self.kind} if self.kind else {}
-        words = list[JsonValue](gateway)
-        command: dict[str, JsonValue] = {"command": words} if self.in_one else {"command": words[0], "args": words[1:]}
-        return {**kind, **command, **self.further}
+        return {**({"type": self.kind} if self.kind else {}), **words_of(gateway)}
 
     def starts(self, entry: JsonValue, gateway: Gateway) -> bool:
         """Return whether an entry starts this gateway, however it is written."""
         if not isinstance(entry, dict):
             return False
-        wanted = self.entry(gateway)
-        return all(entry.get(name, []) == wanted[name] for name in ("command", "args") if name in wanted)
+        return all(entry.get(name, []) == words for name, words in words_of(gateway).items())
 
     def is_on(self, machine: Machine) -> bool:
         """Return whether its program, file or folder exists."""
@@ -93,33 +66,13 @@ def _claude_code(machine: Machine) -> Path:
     return machine.folder("CLAUDE_CONFIG_DIR") / ".claude.json"
 
 
-def _vscode(machine: Machine) -> Path:
+def vscode_file(machine: Machine) -> Path:
     portable = machine.environment.get("VSCODE_PORTABLE")
     profile = Path(portable) / "user-data" if portable else machine.settings_dir / "Code"
     return profile / "User" / "mcp.json"
 
 
-def _opencode(machine: Machine) -> Path:
-    folder = machine.folder("XDG_CONFIG_HOME", ".config") / "opencode"
-    with_comments = folder / "opencode.jsonc"
-    return with_comments if with_comments.exists() else folder / "opencode.json"
-
-
-def _zed(machine: Machine) -> Path:
-    if machine.platform == "win32":
-        return machine.settings_dir / "Zed" / "settings.json"
-    return machine.folder("XDG_CONFIG_HOME", ".config") / "zed" / "settings.json"
-
-
-def _cline(machine: Machine) -> Path:
-    """Return the file of the extension for VS Code if that is here, else that of the command line."""
-    given = machine.environment.get("CLINE_MCP_SETTINGS_PATH")
-    extension = _vscode(machine).parent / "globalStorage" / "saoudrizwan.claude-dev"
-    folder = extension if extension.is_dir() else machine.home / ".cline" / "data"
-    return Path(given) if given else folder / "settings" / "cline_mcp_settings.json"
-
-
-def _in_home(*parts: str) -> Callable[[Machine], Path]:
+def in_home(*parts: str) -> Callable[[Machine], Path]:
     return lambda machine: machine.home.joinpath(*parts)
 
 
@@ -128,7 +81,12 @@ def _added_to_vscode(name: str, gateway: Gateway) -> list[str]:
     return ["--add-mcp", json.dumps(server)]
 
 
-CLIENTS: Final[dict[ClientName, ChatClient]] = {
+def words_of(gateway: Gateway) -> dict[str, JsonValue]:
+    """Return the words as most clients take them."""
+    return {"command": gateway[0], "args": list(gateway[1:])}
+
+
+CLIENTS: Final[dict[str, ChatClient]] = {
     "claude-desktop": ChatClient(
         "Claude Desktop",
         file=_claude_desktop,
@@ -154,18 +112,18 @@ CLIENTS: Final[dict[ClientName, ChatClient]] = {
         format=_WITH_COMMENTS,
         section="mcpServers",
         next_step="Open a new chat in Cursor; its settings show the server under MCP.",
-        skills=_in_home(".cursor", "skills"),
+        skills=in_home(".cursor", "skills"),
     ),
     "vscode": ChatClient(
         "VS Code",
-        file=_vscode,
+        file=vscode_file,
         format=_WITH_COMMENTS,
         section="servers",
         next_step="Open a chat in agent mode; `MCP: List Servers` shows the server.",
         program="code",
         adding=_added_to_vscode,
         kind="stdio",
-        skills=_in_home(".copilot", "skills"),
+        skills=in_home(".copilot", "skills"),
     ),
     "codex": ChatClient(
         "Codex",
@@ -176,15 +134,7 @@ CLIENTS: Final[dict[ClientName, ChatClient]] = {
         program="codex",
         adding=lambda name, gateway: ["mcp", "add", name, "--", *gateway],
         removing=lambda name: ["mcp", "remove", name],
-        skills=_in_home(".agents", "skills"),
-    ),
-    "windsurf": ChatClient(
-        "Windsurf",
-        file=lambda machine: machine.home / ".codeium" / "windsurf" / "mcp_config.json",
-        format=_WITH_COMMENTS,
-        section="mcpServers",
-        next_step="Refresh the servers in Windsurf's settings, under Cascade.",
-        skills=_in_home(".codeium", "windsurf", "skills"),
+        skills=in_home(".agents", "skills"),
     ),
     "gemini": ChatClient(
         "Gemini CLI",
@@ -197,87 +147,4 @@ CLIENTS: Final[dict[ClientName, ChatClient]] = {
         removing=lambda name: ["mcp", "remove", "--scope", "user", name],
         skills=lambda machine: machine.folder("GEMINI_CLI_HOME") / ".gemini" / "skills",
     ),
-    "opencode": ChatClient(
-        "OpenCode",
-        file=_opencode,
-        format=_WITH_COMMENTS,
-        section="mcp",
-        next_step="Start a new chat: opencode. `opencode mcp list` shows the server.",
-        kind="local",
-        in_one=True,
-        env_key="environment",
-        elsewhere="servers",
-        skills=lambda machine: machine.folder("XDG_CONFIG_HOME", ".config") / "opencode" / "skills",
-    ),
-    "zed": ChatClient(
-        "Zed",
-        file=_zed,
-        format=_WITH_COMMENTS,
-        section="context_servers",
-        next_step="Open a new thread in Zed's agent panel; its settings show the server.",
-        skills=_in_home(".agents", "skills"),
-    ),
-    "copilot": ChatClient(
-        "Copilot CLI",
-        file=lambda machine: machine.folder("COPILOT_HOME", ".copilot") / "mcp-config.json",
-        format=_PLAIN,
-        section="mcpServers",
-        next_step="Start a new chat: copilot. In it, /mcp show shows the server.",
-        kind="local",
-        further={"tools": ["*"]},
-        skills=lambda machine: machine.folder("COPILOT_HOME", ".copilot") / "skills",
-    ),
-    "cline": ChatClient(
-        "Cline",
-        file=_cline,
-        format=_PLAIN,
-        section="mcpServers",
-        next_step="Open a new task in Cline; its MCP servers show it.",
-        skills=_in_home(".agents", "skills"),
-    ),
-    "jetbrains": ChatClient(
-        "JetBrains Junie",
-        file=_in_home(".junie", "mcp", "mcp.json"),
-        format=_PLAIN,
-        section="mcpServers",
-        next_step="Open a new task in Junie. AI Assistant has a list of its own in its settings: paste the same there.",
-    ),
 }
-
-
-class Pasted(NamedTuple):
-    """Where the lines go, and how they are made from the server's name, command and variables."""
-
-    where: str
-    lines: Callable[[str, Gateway, Mapping[str, str]], str]
-
-
-def _goose(name: str, gateway: Gateway, variables: Mapping[str, str]) -> str:
-    entry = {
-        "name": name,
-        "type": "stdio",
-        "enabled": True,
-        "cmd": gateway[0],
-        "args": list(gateway[1:]),
-        "envs": {**variables},
-        "timeout": 300,
-    }
-    lines = [f"    {key}: {json.dumps(value)}" for key, value in entry.items()]  # YAML takes values as JSON has them
-    return "\n".join(["extensions:", f"  {name}:", *lines])
-
-
-def _usual(name: str, gateway: Gateway, variables: Mapping[str, str]) -> str:
-    entry = {"command": gateway[0], "args": list(gateway[1:]), **({"env": {**variables}} if variables else {})}
-    return json.dumps({"mcpServers": {name: entry}}, indent=2)
-
-
-PASTED: Final[Mapping[str, Pasted]] = MappingProxyType(
-    {
-        "goose": Pasted(
-            "~/.config/goose/config.yaml (%APPDATA%\\Block\\goose\\config\\config.yaml), in its `extensions`",
-            _goose,
-        )
-    }
-)
-"""By client."""
-UNKNOWN: Final = Pasted("the file in which it lists its MCP servers; most clients take this form", _usual)

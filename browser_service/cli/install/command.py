@@ -6,17 +6,21 @@ from collections.abc import Iterator, Mapping
 from difflib import unified_diff
 from pathlib import Path
 from types import MappingProxyType
-from typing import Annotated, Final, cast
+from typing import Annotated, Final
 
 import typer
 
 from browser_service.cli import files, flags, output
-from browser_service.cli.install import removal
 from browser_service.cli.install import skill as skills
-from browser_service.cli.install.chat_clients import CLIENTS, PASTED, UNKNOWN, ChatClient, ClientName
+from browser_service.cli.install.chat_clients import CLIENTS, ChatClient
 from browser_service.cli.install.machine import Machine
+from browser_service.cli.install.pasted_clients import PASTED, PastedClient, json_lines, usual_entry
 from browser_service.cli.install.registration import Change, servers_of
 from browser_service.cli.options import new_app
+from browser_service.cli.running import service_of
+from browser_service.cli.service import unit_file
+from browser_service.settings import Settings
+from client import config_place
 from shared.errors import ValidationFailed
 from shared.installation import GATEWAY, command, program, typed
 from shared.wire import APP_NAME
@@ -42,7 +46,8 @@ def _valid_name(name: str) -> str:
     return name
 
 
-_NAMES: Final = f"{', '.join([*CLIENTS, *PASTED])}"
+_ALL: Final[tuple[ChatClient | PastedClient, ...]] = (*CLIENTS.values(), *PASTED.values())
+_NAMES: Final = ", ".join([*CLIENTS, *PASTED])
 Client = Annotated[str | None, typer.Argument(metavar="CLIENT", help=f"One of {_NAMES}.", show_default=False)]
 Name = Annotated[str, typer.Option(help="Name of the server in the client.", callback=_valid_name)]
 Skill = Annotated[
@@ -63,19 +68,18 @@ def install(
     """Set this browser up in a chat client, by the client's own command or in its configuration.
 
     What else is configured there stays, and a copy of the file lies beside it. Without CLIENT: whose
-    program or files are here, and which clients have it. With one that is not known: the lines to paste.
+    program or files are here, and which clients have it. For all other clients: the lines to paste.
     """
     machine = Machine.here()
     if client is None:
         _list(machine, name, as_json=as_json)
         return
-    if skill and client not in CLIENTS:
-        raise ValidationFailed(
-            f"{client} has no folder of skills that is known here.", hint=f"Copy this file there: {skills.SOURCE}"
-        )
-    chat_client = _known(client, machine, name)
     if skill:
-        _add_skill(chat_client, machine, only_print=only_print)
+        _add_skill(_with_skills(client), machine, only_print=only_print)
+        return
+    chat_client = CLIENTS.get(client)
+    if chat_client is None:
+        _show_lines(client, machine, name)
         return
     change = Change(machine, chat_client, name, program(GATEWAY), machine.service_variables)
     if change.is_made(files.read(change.path)):
@@ -101,46 +105,111 @@ def uninstall(
     skill: Annotated[bool, typer.Option("--skill", help="Instead, the skill that install --skill put there.")] = False,
     name: Name = APP_NAME,
     only_print: OnlyPrint = False,
-    data: Annotated[
-        bool, typer.Option("--data", help="Take everything away: service, clients' servers, and all data.")
-    ] = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before --data.")] = False,
-    data_dir: flags.DataDir = None,
 ) -> None:
-    """Take this browser away from a chat client; or, with --data, everything that it has on this machine."""
-    if (client is None) is not data:
-        raise typer.BadParameter(f"Say which client ({_NAMES}), or --data for everything.")
+    """Take this browser away from a chat client; without CLIENT, from each, and say what is left to delete."""
     machine = Machine.here()
     if client is None:
-        removal.take_everything_away(machine, flags.settings(data_dir), only_print=only_print, asks=not yes)
+        if skill:
+            raise typer.BadParameter(f"Say from which client ({_NAMES}).")
+        _take_out_everywhere(machine, name, flags.settings(), only_print=only_print)
         return
-    chat_client = _known(client, machine)
     if skill:
-        _remove_skill(chat_client, machine, only_print=only_print)
+        _remove_skill(_with_skills(client), machine, only_print=only_print)
         return
-    change = Change(machine, chat_client, name)
+    if client not in CLIENTS:
+        _show_lines(client, machine, name, remove=True)
+        return
+    change = Change(machine, CLIENTS[client], name)
     if change.is_made(files.read(change.path)):
         output.say(f"{change.client.title} has no server {name}, and nothing changes ({change.path}).")
-    elif _make(change, only_print=only_print):
-        output.say(f"{change.client.title} has no server {name} any more. {change.client.next_step}")
-
-
-def _known(client: str, machine: Machine, name: str = "") -> ChatClient:
-    """Return a client. For another one this says what to paste, or to take out if there is no name, and exits."""
-    if found := {**CLIENTS}.get(cast("ClientName", client)):
-        return found
-    where, lines = PASTED.get(client, UNKNOWN)
-    if client not in PASTED:
-        output.say(f"{client} is none of the clients that are known here ({_NAMES}).", to_stderr=True)
-    if name:
-        output.say(f"Nothing was changed. Paste this into {where}:", to_stderr=True)
-        output.say(lines(name, program(GATEWAY), machine.service_variables))
     else:
-        output.say(f"Nothing was changed. Take {APP_NAME} out of {where}.", to_stderr=True)
-    raise typer.Exit(1)
+        _remove(change, only_print=only_print)
 
 
-def _add_skill(client: ChatClient, machine: Machine, *, only_print: bool) -> None:
+def _remove(change: Change, *, only_print: bool) -> None:
+    if _make(change, only_print=only_print):
+        output.say(f"{change.client.title} has no server {change.name} any more. A chat that is open keeps it.")
+
+
+def _show_lines(client: str, machine: Machine, name: str, *, remove: bool = False) -> None:
+    """Print the lines that a person pastes into a client's file, or takes out of it. Exits with 1 if the client is not
+    known, because its file then has to be found too."""
+    gateway, variables = program(GATEWAY), machine.service_variables
+    if known := PASTED.get(client):
+        file, section, lines = str(known.file(machine)), known.section, known.lines(name, gateway, variables)
+    else:
+        output.say(f"{client} is none of the clients that are known here ({_NAMES}).", to_stderr=True)
+        file, section = "the file in which it lists its MCP servers", "mcpServers"
+        lines = json_lines(section, name, usual_entry(gateway, variables))
+    paste = f'Paste this into {file}. If "{section}" is there already, add to it what is in it here:'
+    what = f'Take {name} out of "{section}" in {file}, where it stands like this:' if remove else paste
+    output.say(f"Nothing was changed. {what}", to_stderr=True)
+    output.say(lines)
+    if known is None:
+        raise typer.Exit(1)
+    if not remove:
+        output.say(f"{known.next_step}\nThen paste this into a chat: {FIRST_PROMPT}", to_stderr=True)
+
+
+def _take_out_everywhere(machine: Machine, name: str, settings: Settings, *, only_print: bool) -> None:
+    """Take our servers out of the clients that are set up here, and say what a person deletes. Exits with 1 if a
+    client's file could not be changed."""
+    failed = False
+    for client in CLIENTS.values():
+        try:
+            own = servers_of(client, machine).items()
+            for each in [each for each, entry in own if each == name or client.starts(entry, program(GATEWAY))]:
+                _remove(Change(machine, client, each), only_print=only_print)
+        except ValidationFailed as error:
+            output.say(f"{error.message} {error.advice or ''}".rstrip(), to_stderr=True)
+            failed = True
+    if not only_print and not failed:
+        output.say("No chat client that is set up here has the server any more.")
+    _tell_left(machine, settings)
+    if failed:
+        raise typer.Exit(1)
+
+
+def _tell_left(machine: Machine, settings: Settings) -> None:
+    """Say what a person takes out, ends and deletes."""
+    for key, pasted in PASTED.items():
+        if APP_NAME in (files.read(pasted.file(machine)) or ""):
+            output.say(f"{pasted.title} has lines that you pasted: {command('uninstall', key)} says which to take out.")
+    if service_of(settings.data_dir):
+        output.say(f"The service runs. End it: {command('down')}")
+    if unit_file(machine).exists():
+        output.say(f"It starts at login. To stop that: {command('service', 'uninstall')}")
+    left = [path for path in dict.fromkeys(_left(machine, settings)) if path.exists()]
+    if left:
+        output.say("Then delete what is left:")
+    for path in left:
+        output.say(f"  {path}{', with all logins' if path == settings.data_dir else ''}")
+    if settings.key_store == "keyring":
+        output.say(f"The key of saved logins is in the system's keyring, under {APP_NAME}.")
+    output.say(f"Last, the program: uv tool uninstall {APP_NAME}, pipx uninstall {APP_NAME}, or delete its clone.")
+
+
+def _left(machine: Machine, settings: Settings) -> Iterator[Path]:
+    """Yield what this product writes outside of clients' files, whether it is there or not."""
+    yield settings.data_dir
+    if not settings.output_dir.is_relative_to(settings.data_dir):
+        yield settings.output_dir
+    yield config_place.path()
+    for client in _ALL:
+        if path := skills.place(client, machine):
+            yield path.parent
+
+
+def _with_skills(client: str) -> ChatClient | PastedClient:
+    """Return a client. Raises ValidationFailed for one that is not known."""
+    if found := CLIENTS.get(client) or PASTED.get(client):
+        return found
+    raise ValidationFailed(
+        f"{client} has no folder of skills that is known here.", hint=f"Copy this file there: {skills.SOURCE}"
+    )
+
+
+def _add_skill(client: ChatClient | PastedClient, machine: Machine, *, only_print: bool) -> None:
     path = skills.required_place(client, machine)
     if files.read(path) == skills.text():
         output.say(f"{client.title} has the skill already, and nothing changes ({path}).")
@@ -159,7 +228,7 @@ def _tell_kept(backup: Path | None) -> None:
         output.say(f"What was there is kept in {backup}")
 
 
-def _remove_skill(client: ChatClient, machine: Machine, *, only_print: bool) -> None:
+def _remove_skill(client: ChatClient | PastedClient, machine: Machine, *, only_print: bool) -> None:
     path = skills.required_place(client, machine)
     if files.read(path) is None:
         output.say(f"{client.title} has no such skill, and nothing changes ({path}).")
@@ -167,7 +236,7 @@ def _remove_skill(client: ChatClient, machine: Machine, *, only_print: bool) -> 
     output.say(f"--- {path}")
     if not only_print:
         backup = skills.remove(path)
-        readers = [each.title for each in CLIENTS.values() if skills.place(each, machine) == path]
+        readers = [each.title for each in _ALL if skills.place(each, machine) == path]
         output.say(f"Gone from where it is read by {', '.join(readers)}.")
         _tell_kept(backup)
 
@@ -188,6 +257,7 @@ def _list(machine: Machine, name: str, *, as_json: bool) -> None:
     rows = [[_YES_OR_NO.get(value) or str(value) for value in each.values()] for each in found]
     output.show_rows(_COLUMNS, [rows])
     output.say(f"Set it up in one of them: {command('install', 'CLIENT')}")
+    output.say(f"The same prints the lines to paste for {', '.join(PASTED)}, and for any other client.")
 
 
 def _make(change: Change, *, only_print: bool) -> bool:

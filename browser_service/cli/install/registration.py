@@ -1,6 +1,5 @@
 """Adds a server to a chat client's configuration, or removes one."""
 
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -45,7 +44,7 @@ class Change:
     @property
     def entry(self) -> Json:
         variables: Json = {**self.variables}
-        return {**self.client.entry(self.gateway), **({self.client.env_key: variables} if variables else {})}
+        return {**self.client.entry(self.gateway), **({"env": variables} if variables else {})}
 
     @cached_property
     def earlier(self) -> str | None:
@@ -54,27 +53,15 @@ class Change:
 
     def servers(self, text: str | None) -> Json:
         """Return the servers in a file's text, by name. Raises ValidationFailed."""
-        client, group = self.client, self.client.elsewhere
         with self._explained():
-            found = client.format.servers(text or "", client.section)
-        if isinstance(inner := found.get(group), dict) and "command" not in inner:
-            entry = json.dumps({self.name: self.entry} if self.gateway else {}, indent=2)
-            raise ValidationFailed(
-                f"{self.path} has its servers in {client.section!r}, {group!r}, and was left as it is.",
-                hint=f"Paste this there:\n{entry}" if self.gateway else f"Take {self.name} out there.",
-            )
-        return found
+            return self.client.format.servers(text or "", self.client.section)
 
     def is_made(self, text: str | None) -> bool:
         """Return whether the text already has the change, however it is written. Raises ValidationFailed."""
         own = self.servers(text).get(self.name)
         if not self.gateway or not isinstance(own, dict):
             return not self.gateway and own is None
-        return self.client.starts(own, self.gateway) and self.variables.items() <= self._variables_in(own).items()
-
-    def _variables_in(self, entry: Json) -> Json:
-        given = entry.get(self.client.env_key)
-        return given if isinstance(given, dict) else {}
+        return self.client.starts(own, self.gateway) and self.variables.items() <= _variables_in(own).items()
 
     def command(self) -> Sequence[str]:
         """Return the client's own command for the change; empty if it cannot be used here."""
@@ -97,7 +84,7 @@ class Change:
             own = own if isinstance(own, dict) else {}
             entry = {**own, **self.entry}
             if self.variables:
-                entry[self.client.env_key] = {**self._variables_in(own), **self.variables}
+                entry["env"] = {**_variables_in(own), **self.variables}
         with self._explained():
             edited = self.client.format.edited(text or "", self.client.section, self.name, entry)
         whole, earlier = isinstance(self.client.format, JsonText), self.earlier  # other formats keep what people write
@@ -146,6 +133,11 @@ class Change:
             raise ValidationFailed(
                 f"{path} cannot be edited without losing something of it, and was left as it is.", hint=hint
             ) from None
+
+
+def _variables_in(entry: Json) -> Json:
+    given = entry.get("env")
+    return given if isinstance(given, dict) else {}
 
 
 def servers_of(client: ChatClient, machine: Machine) -> Json:

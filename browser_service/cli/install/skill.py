@@ -6,18 +6,19 @@ from typing import Final
 from browser_service.cli import files
 from browser_service.cli.install.chat_clients import ChatClient
 from browser_service.cli.install.machine import Machine
+from browser_service.cli.install.pasted_clients import PastedClient
 from shared.errors import ValidationFailed
 from shared.wire import APP_NAME
 
 SOURCE: Final = Path(__file__).parents[3] / "skills" / APP_NAME / "SKILL.md"
 
 
-def place(client: ChatClient, machine: Machine) -> Path | None:
+def place(client: ChatClient | PastedClient, machine: Machine) -> Path | None:
     """Return where a client reads the skill; None if it has no folder of skills."""
     return client.skills(machine) / APP_NAME / SOURCE.name if client.skills else None
 
 
-def required_place(client: ChatClient, machine: Machine) -> Path:
+def required_place(client: ChatClient | PastedClient, machine: Machine) -> Path:
     """Return where a client reads the skill. Raises ValidationFailed if it has no folder of skills."""
     if path := place(client, machine):
         return path

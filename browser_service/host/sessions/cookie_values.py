@@ -12,7 +12,7 @@ from shared.model import Json
 HIDDEN: Final = "«cookie value»"
 _WHY: Final = (
     "the values of cookies are left out: this token may read their names alone. The account's owner allows more: "
-    "browse-together token create --name NAME --cookies; or to all chats, config set cookie_values true"
+    "browse-together token create --name NAME --cookies; or to all chats, cookie_values = true in config.toml"
 )
 _SHORT: Final = 6
 """From this length on, a value is hidden wherever it stands; a shorter one only behind its name."""

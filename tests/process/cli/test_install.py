@@ -1,10 +1,8 @@
-"""Tests `install`, `service`, `uninstall --data` and `setup` with the programs that they start."""
+"""Tests `install`, `uninstall`, `service` and `setup` with the programs that they start."""
 
 import io
 import json
-import os
 import re
-import socket
 import sys
 import threading
 import zipfile
@@ -14,12 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from browser_service.cli.install import removal
-from browser_service.cli.install.machine import Machine
 from browser_service.host.sessions.executables import installed_browser
-from shared.data_files import JOURNAL_FILE
 from shared.installation import GATEWAY, program
-from shared.wire import SECRET_FILE
 from tests.support import browsers
 from tests.support.home import Home
 from tests.support.terminal import Terminal
@@ -93,52 +87,16 @@ def test_the_platform_is_asked_to_enable_the_start_at_login_and_a_refusal_is_an_
     assert (refused.exit_code, "no bus" in refused.stderr, "enable --now" in refused.stderr) == (1, True, True)
 
 
-def test_everything_is_listed_asked_for_and_taken_away(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_uninstall_says_that_the_service_runs_and_its_folder_stays(terminal: Terminal) -> None:
     home = Home(terminal.data_dir.parent)
     settings = {name: home.environment[name] for name in ("HOME", "PATH")}
     terminal.succeed("up", "--detach", **settings)
     home.succeed("install", "cursor")
-    home.succeed("service", "install")
-    config = home.path / ".config" / "browse-together" / "config.toml"
-    config.parent.mkdir()
-    config.write_text("max_pages = 50\n", encoding="utf-8")
-    config.with_name("config.toml.broken").write_text("max_page = 50\n", encoding="utf-8")
-    mine = terminal.data_dir / "mine.txt"
-    mine.write_text("a person's", encoding="utf-8")
-    value = home.path / "value"
-    value.write_text("s3cret", encoding="utf-8")
-    home.succeed("secret", "set", "SHOP", "--origin", "https://shop.example", "--from", str(value))
-    sockets = home.path / f"browse-together-{os.getuid()}"
-    sockets.mkdir()
-    (sockets / "one.log").touch()
-    with socket.socket(socket.AF_UNIX) as gateway:
-        gateway.bind(str(sockets / "one.sock"))
-        gateway.listen()
-        assert str(sockets) not in home.succeed("uninstall", "--data", "--print"), "a gateway listens there"
-    asked = home.run("uninstall", "--data")
-    assert (asked.exit_code, "--yes" in asked.stderr) == (1, True)
-    assert terminal.service, "it still runs"
-    for listed in (
-        str(terminal.service.pid),
-        "browse-together.service",
-        "of Cursor",
-        SECRET_FILE,
-        JOURNAL_FILE,
-        str(sockets),
-    ):
-        assert listed in asked.stdout
-    assert re.findall(r"(\S+) is not the service's", asked.stdout) == [str(mine)]
-    monkeypatch.setattr(removal, "has_terminal", lambda: True)
-    assert home.run("uninstall", "--data", answers="n\n").exit_code == 1
-    assert terminal.service
-    assert home.run("uninstall", "--data", answers="y\n").exit_code == 0
-    assert terminal.service is None
-    assert [*terminal.data_dir.iterdir()] == [mine]
+    said = home.succeed("uninstall")
     assert list((home.path / ".cursor").iterdir()) == []
-    assert not config.parent.exists()
-    assert not sockets.exists()
-    mine.unlink()
-    assert "nothing to take away" in home.succeed("uninstall", "--data")
+    assert re.search(r"^The service runs\. End it: \S+ down$", said, re.MULTILINE)
+    assert f"  {terminal.data_dir}, with all logins\n" in said
+    assert terminal.service
 
 
 class Downloads(BaseHTTPRequestHandler):
@@ -181,11 +139,3 @@ def test_where_no_browser_is_installed_setup_has_playwright_bring_one(terminal: 
     assert re.search(r"^No chromium was found on this machine\. Installing", done.out, re.MULTILINE)
     assert re.search(r"^Now set up a chat client: (/\S+) install claude-code$", done.out, re.MULTILINE)
     assert "The browser is " in done.out
-
-
-def test_a_mac_forgets_an_earlier_job_before_it_gets_the_new_one(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Machine, "here", lambda: home.machine._replace(platform="darwin"))
-    add_program(home, "launchctl", f'#!/bin/sh\necho "$1" >> {home.path}/said\n[ "$1" != bootout ]\n')
-    home.succeed("service", "install")
-    assert (home.path / "said").read_text(encoding="utf-8").split() == ["bootout", "bootstrap"]
-    assert (home.path / "Library" / "LaunchAgents" / "browse-together.plist").exists()

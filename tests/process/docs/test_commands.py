@@ -5,7 +5,6 @@ import shlex
 import shutil
 import subprocess
 import sys
-import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -155,14 +154,15 @@ def test_the_tutorial_ends_with_a_login_that_outlived_the_service(terminal: Term
     assert "/login" not in again
 
 
-def test_settings_are_set_shown_and_unset_as_their_page_says(tmp_path: Path) -> None:
+def test_settings_of_the_file_that_their_page_has_are_shown_as_it_says(tmp_path: Path) -> None:
     file = tmp_path / "config.toml"
+    text, *_ = re.findall(r"```toml\n(.*?)```", (ROOT / "docs/settings.md").read_text(encoding="utf-8"), re.DOTALL)
+    file.write_text(text, encoding="utf-8")
     terminal = Terminal(tmp_path / "data", config=str(file))
-    lines = [shlex.split(line) for line in typed("docs/settings.md")]
-    shown = {words[2]: terminal.succeed(*words[1:], PORT="8888").out for words in lines}
-    assert re.search(rf"max_pages +50 +{file}", shown["show"])
-    assert shown["path"] == f"{file}\n"
-    assert tomllib.loads(file.read_text(encoding="utf-8")) == {"max_pages": 50}
+    (words,) = [shlex.split(line) for line in typed("docs/settings.md")]
+    shown = terminal.succeed(*words[1:], PORT="8888").out
+    assert re.search(rf"max_pages +50 +{file}", shown)
+    assert re.search(rf"url_whitelist +example\.com, example\.org +{file}", shown)
 
 
 def test_the_commands_for_trouble_work_without_a_service(terminal: Terminal) -> None:

@@ -6,15 +6,16 @@ import shlex
 import stat
 import tomllib
 from pathlib import Path
-from typing import cast, get_args
+from typing import cast
 
 import pytest
 import yaml
 
 from browser_service.cli.files import backup_of
 from browser_service.cli.install import skill
-from browser_service.cli.install.chat_clients import CLIENTS, ClientName
+from browser_service.cli.install.chat_clients import CLIENTS
 from browser_service.cli.install.machine import Machine
+from browser_service.cli.install.pasted_clients import PASTED
 from browser_service.host.sessions.errors import setup_hint, start_timeout
 from shared.installation import GATEWAY, program
 from shared.wire import APP_NAME
@@ -31,7 +32,8 @@ WITH_COMMENTS = (
 BROKEN = {"JSON": '{\n  "SECTION": {]\n}\n', "TOML": "model = \n"}
 PLACES = {"JSON": "(line 2, column ", "TOML": "line 1, column 9)"}
 
-clients = pytest.mark.parametrize("key", get_args(ClientName))
+WHOLE = pytest.mark.parametrize("key", ["cursor", "codex"])
+"""A client with JSON, and one with TOML and a command of its own, which is not on the PATH here."""
 
 
 @pytest.fixture
@@ -39,7 +41,7 @@ def home(tmp_path: Path) -> Home:
     return Home(tmp_path)
 
 
-def prepare(home: Home, key: ClientName, texts: dict[str, str]) -> tuple[Path, str]:
+def prepare(home: Home, key: str, texts: dict[str, str]) -> tuple[Path, str]:
     """Write a client's configuration. Returns where, and what."""
     client = CLIENTS[key]
     path, text = client.file(home.machine), texts[client.format.name].replace("SECTION", client.section)
@@ -48,36 +50,71 @@ def prepare(home: Home, key: ClientName, texts: dict[str, str]) -> tuple[Path, s
     return path, text
 
 
-def content(key: ClientName, path: Path) -> dict[str, dict[str, dict[str, object]]]:
+def content(key: str, path: Path) -> dict[str, dict[str, dict[str, object]]]:
     """Return what a configuration says, as an independent reader of its format finds it."""
     text = path.read_text(encoding="utf-8")
     return tomllib.loads(text) if key == "codex" else json.loads(text)
 
 
-def test_every_client_has_a_name_and_a_configuration() -> None:
-    assert {*CLIENTS} == {*get_args(ClientName)}
-
-
-@clients
-def test_a_client_without_a_configuration_gets_one_that_starts_this_installation(home: Home, key: ClientName) -> None:
-    path = CLIENTS[key].file(home.machine)
+@pytest.mark.parametrize("key", CLIENTS)
+def test_a_client_gets_an_entry_that_starts_this_installation_beside_those_of_others(home: Home, key: str) -> None:
+    path, before = prepare(home, key, OTHERS)
     said = home.succeed("install", key)
-    server = content(key, path)[CLIENTS[key].section][NAME]
-    words = (
-        server["command"]
-        if isinstance(server["command"], list)
-        else [server["command"], *cast("list[str]", server["args"])]
-    )
-    assert words == [*program(GATEWAY)]
-    assert server["environment" if key == "opencode" else "env"] == {"BROWSE_DATA_DIR": str(home.path / "data")}
-    assert Path(words[0]).is_absolute()
-    assert Path(words[0]).is_file()
-    assert ("+++ " + str(path) in said, CLIENTS[key].next_step in said) == (True, True)
+    section = content(key, path)[CLIENTS[key].section]
+    server = section[NAME]
+    assert section.keys() == {"github", NAME}
+    assert [server["command"], *cast("list[str]", server["args"])] == [*program(GATEWAY)]
+    assert server.get("type") == ("stdio" if key in {"claude-code", "vscode"} else None)
+    assert server["env"] == {"BROWSE_DATA_DIR": str(home.path / "data")}
+    assert (f"+++ {path}" in said, CLIENTS[key].next_step in said) == (True, True)
+    once = path.stat().st_mtime_ns
+    assert "nothing changes" in home.succeed("install", key)
+    assert path.stat().st_mtime_ns == once
+    home.succeed("uninstall", key)
+    assert path.read_bytes() == before.encode()
+
+
+def entry_of(key: str, home: Home) -> dict[str, object]:
+    """Return the entry that a client of this kind reads."""
+    words, variables = [*program(GATEWAY)], {"BROWSE_DATA_DIR": str(home.path / "data")}
+    usual: dict[str, object] = {"command": words[0], "args": words[1:], "env": variables}
+    special: dict[str, dict[str, object]] = {
+        "opencode": {"type": "local", "command": words, "environment": variables},
+        "copilot": {"type": "local", **usual, "tools": ["*"]},
+        "goose": {"name": NAME, "type": "stdio", "enabled": True, "timeout": 300}
+        | {"cmd": words[0], "args": words[1:], "envs": variables},
+    }
+    return special.get(key, usual)
+
+
+@pytest.mark.parametrize("key", PASTED)
+def test_a_client_whose_file_a_person_edits_gets_the_lines_and_the_file_stays(home: Home, key: str) -> None:
+    client = PASTED[key]
+    path = client.file(home.machine)
+    path.parent.mkdir(parents=True)
+    path.write_text("mine", encoding="utf-8")
+    for command, what in (("install", "Paste this into"), ("uninstall", f"Take {NAME} out of")):
+        done = home.run(command, key)
+        assert (done.exit_code, what in done.stderr, str(path) in done.stderr) == (0, True, True)
+        assert yaml.safe_load(done.stdout) == {client.section: {NAME: entry_of(key, home)}}, "JSON is YAML too"
+        assert (client.next_step in done.stderr) == (command == "install")
+    assert (path.read_text(encoding="utf-8"), [*path.parent.iterdir()]) == ("mine", [path])
+
+
+@WHOLE
+def test_a_client_without_a_configuration_gets_one_for_this_account_alone(home: Home, key: str) -> None:
+    home.succeed("install", key)
+    path = CLIENTS[key].file(home.machine)
+    words = content(key, path)[CLIENTS[key].section][NAME]["command"]
+    assert (Path(str(words)).is_absolute(), Path(str(words)).is_file()) == (True, True)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    home.succeed("uninstall", key)
+    assert not path.exists()
+    assert "nothing changes" in home.succeed("uninstall", key)
 
 
-@clients
-def test_what_else_is_configured_stays_and_comes_back_byte_for_byte(home: Home, key: ClientName) -> None:
+@WHOLE
+def test_what_else_is_configured_stays_and_comes_back_byte_for_byte(home: Home, key: str) -> None:
     path, before = prepare(home, key, OTHERS)
     path.chmod(0o640)
     home.succeed("install", key)
@@ -92,20 +129,8 @@ def test_what_else_is_configured_stays_and_comes_back_byte_for_byte(home: Home, 
     assert not backup_of(path).exists()
 
 
-@clients
-def test_a_second_time_nothing_changes(home: Home, key: ClientName) -> None:
-    home.succeed("install", key)
-    path = CLIENTS[key].file(home.machine)
-    once = path.stat()
-    assert "nothing changes" in home.succeed("install", key)
-    assert path.stat().st_mtime_ns == once.st_mtime_ns
-    home.succeed("uninstall", key)
-    assert not path.exists()
-    assert "nothing changes" in home.succeed("uninstall", key)
-
-
-@clients
-def test_a_broken_configuration_is_left_as_it_is_and_told_with_the_place(home: Home, key: ClientName) -> None:
+@WHOLE
+def test_a_broken_configuration_is_left_as_it_is_and_told_with_the_place(home: Home, key: str) -> None:
     path, before = prepare(home, key, BROKEN)
     for command in ("install", "uninstall"):
         refused = home.run(command, key)
@@ -117,8 +142,8 @@ def test_a_broken_configuration_is_left_as_it_is_and_told_with_the_place(home: H
     assert [*path.parent.iterdir()] == [path]
 
 
-@clients
-def test_a_read_only_configuration_is_an_error_and_stays(home: Home, key: ClientName) -> None:
+@WHOLE
+def test_a_read_only_configuration_is_an_error_and_stays(home: Home, key: str) -> None:
     path, before = prepare(home, key, OTHERS)
     path.chmod(0o444)
     refused = home.run("install", key)
@@ -127,16 +152,16 @@ def test_a_read_only_configuration_is_an_error_and_stays(home: Home, key: Client
     assert not backup_of(path).exists()
 
 
-@clients
-def test_print_changes_nothing(home: Home, key: ClientName) -> None:
+@WHOLE
+def test_print_changes_nothing(home: Home, key: str) -> None:
     path, before = prepare(home, key, OTHERS)
     assert program(GATEWAY)[0] in home.succeed("install", key, "--print")
     assert path.read_text(encoding="utf-8") == before
     assert [*path.parent.iterdir()] == [path]
 
 
-@pytest.mark.parametrize("key", ["cursor", "vscode", "windsurf", "gemini", "opencode", "zed"])
-def test_a_configuration_with_comments_is_left_with_what_to_paste(home: Home, key: ClientName) -> None:
+@pytest.mark.parametrize("key", ["cursor", "vscode", "gemini"])
+def test_a_configuration_with_comments_is_left_with_what_to_paste(home: Home, key: str) -> None:
     path, before = prepare(home, key, {"JSON": WITH_COMMENTS})
     refused = home.run("install", key)
     assert (refused.exit_code, "was left as it is" in refused.stderr) == (1, True)
@@ -160,7 +185,7 @@ def test_comments_are_no_json_where_the_client_does_not_read_them(home: Home) ->
 
 
 def test_an_entry_of_another_installation_is_brought_up_to_date_and_keeps_its_settings(home: Home) -> None:
-    both: tuple[ClientName, ClientName] = ("cursor", "codex")
+    both = ("cursor", "codex")
     for key in both:
         CLIENTS[key].file(home.machine).parent.mkdir(parents=True)
     old = {"command": "/gone/mcp-gateway", "args": [], "env": {"PORT": "9000"}}
@@ -235,34 +260,53 @@ def test_without_a_client_all_are_listed_with_what_they_have(home: Home) -> None
     assert ("Claude Desktop" in said.stdout, "settings.json is no JSON" in said.stderr) == (True, True)
 
 
-def test_who_says_neither_client_nor_data_is_told_what_there_is(home: Home) -> None:
-    for arguments in (("uninstall",), ("uninstall", "cursor", "--data")):
-        assert home.run(*arguments).exit_code == 2
-    assert "claude-code" in home.run("install", "claude").output
-
-
-def test_a_client_that_is_not_edited_gets_the_lines_to_paste(home: Home) -> None:
-    goose = home.run("install", "goose")
-    assert (goose.exit_code, "goose/config.yaml" in goose.stderr) == (1, True)
-    assert yaml.safe_load(goose.stdout)["extensions"][NAME]["cmd"] == program(GATEWAY)[0]
-    assert yaml.safe_load(goose.stdout)["extensions"][NAME]["envs"] == {"BROWSE_DATA_DIR": str(home.path / "data")}
+def test_a_client_that_is_not_known_gets_the_usual_lines(home: Home) -> None:
     other = home.run("install", "nimbus", "--name", "work", BROWSE_DATA_DIR="", PORT="8888")
     assert (other.exit_code, "nimbus is none of the clients" in other.stderr) == (1, True)
     assert json.loads(other.stdout) == {"mcpServers": {"work": {"command": program(GATEWAY)[0], "args": []}}}
-    assert "Take browse-together out" in home.run("uninstall", "nimbus").stderr
+    assert f'Take {NAME} out of "mcpServers"' in home.run("uninstall", "nimbus").stderr
+    assert "claude-code" in home.run("install", "claude").stderr
 
 
-def test_servers_in_the_form_of_another_version_are_left_with_what_to_paste(home: Home) -> None:
-    path, before = prepare(home, "opencode", {"JSON": '{"SECTION": {"servers": {"github": {"command": ["gh"]}}}}'})
-    refused = home.run("install", "opencode")
-    pasted = json.loads(refused.stderr.partition("Paste this there:")[2])
-    assert (refused.exit_code, pasted[NAME]["command"]) == (1, [*program(GATEWAY)])
-    assert path.read_text(encoding="utf-8") == before
+def test_without_a_client_it_is_taken_from_all_and_what_is_left_is_named(home: Home) -> None:
+    for key in ("cursor", "codex"):
+        prepare(home, key, OTHERS)
+        home.succeed("install", key)
+    home.succeed("install", "cursor", "--name", "work")
+    home.succeed("install", "codex", "--skill")
+    prepare(home, "gemini", BROKEN)
+    PASTED["zed"].file(home.machine).parent.mkdir(parents=True)
+    PASTED["zed"].file(home.machine).write_text(home.run("install", "zed").stdout, encoding="utf-8")
+    config = home.path / ".config" / "browse-together" / "config.toml"
+    config.parent.mkdir()
+    config.write_text("max_pages = 50\n", encoding="utf-8")
+    (home.path / "data").mkdir()
+    before = home.run("uninstall", "--print")
+    assert (before.exit_code, str(home.path / "data") in before.stdout) == (1, True)
+    assert content("cursor", CLIENTS["cursor"].file(home.machine))["mcpServers"].keys() == {"github", NAME, "work"}
+    home.succeed("service", "install")
+    done = home.run("uninstall")
+    assert (done.exit_code, "settings.json is no JSON" in done.stderr) == (1, True)
+    for key in ("cursor", "codex"):
+        path = CLIENTS[key].file(home.machine)
+        assert path.read_text(encoding="utf-8") == OTHERS[CLIENTS[key].format.name].replace(
+            "SECTION", CLIENTS[key].section
+        )
+    assert re.search(r"^It starts at login\. To stop that: \S+ service uninstall$", done.stdout, re.MULTILINE)
+    assert re.search(r"^Zed has lines that you pasted: \S+ uninstall zed says", done.stdout, re.MULTILINE)
+    assert re.findall(r"^  (.*)$", done.stdout.partition("delete what is left")[2], re.MULTILINE) == [
+        f"{home.path / 'data'}, with all logins",
+        str(config),
+        str(home.path / ".agents" / "skills" / NAME),
+    ]
+    assert home.run("uninstall", "--skill").exit_code == 2
+    CLIENTS["gemini"].file(home.machine).unlink()
+    assert "No chat client that is set up here has the server any more." in home.succeed("uninstall")
 
 
-@pytest.mark.parametrize("key", [key for key in CLIENTS if CLIENTS[key].skills])
-def test_the_skill_is_put_where_a_client_reads_it_and_taken_away(home: Home, key: ClientName) -> None:
-    path = skill.place(CLIENTS[key], home.machine)
+@pytest.mark.parametrize("key", ["codex", "zed"])
+def test_the_skill_is_put_where_a_client_reads_it_and_taken_away(home: Home, key: str) -> None:
+    path = skill.place(CLIENTS.get(key) or PASTED[key], home.machine)
     assert path is not None
     assert "name: browse-together" in home.succeed("install", key, "--skill", "--print")
     assert not path.exists()
@@ -286,10 +330,11 @@ def test_each_platform_has_its_places(tmp_path: Path) -> None:
     mac = Machine("darwin", tmp_path, {})
     windows = Machine("win32", tmp_path, {"APPDATA": str(tmp_path / "Roaming")})
     linux = Machine("linux", tmp_path, {"CODEX_HOME": str(tmp_path / "cx"), "CLAUDE_CONFIG_DIR": str(tmp_path / "cc")})
+    files = {key: client.file for key, client in CLIENTS.items()} | {key: client.file for key, client in PASTED.items()}
     found = {
-        (machine.platform, key): CLIENTS[key].file(machine).relative_to(tmp_path).as_posix()
+        (machine.platform, key): file(machine).relative_to(tmp_path).as_posix()
         for machine in (mac, windows, linux)
-        for key in CLIENTS
+        for key, file in files.items()
     }
     assert found["darwin", "claude-desktop"] == "Library/Application Support/Claude/claude_desktop_config.json"
     assert found["win32", "claude-desktop"] == "Roaming/Claude/claude_desktop_config.json"
@@ -305,9 +350,11 @@ def test_each_platform_has_its_places(tmp_path: Path) -> None:
     assert found["linux", "copilot"] == ".copilot/mcp-config.json"
     assert found["linux", "cline"] == ".cline/data/settings/cline_mcp_settings.json"
     assert found["win32", "jetbrains"] == ".junie/mcp/mcp.json"
+    assert found["darwin", "goose"] == ".config/goose/config.yaml"
+    assert found["win32", "goose"] == "Roaming/Block/goose/config/config.yaml"
     extension = tmp_path / ".config/Code/User/globalStorage/saoudrizwan.claude-dev"
     extension.mkdir(parents=True)
-    assert CLIENTS["cline"].file(linux) == extension / "settings/cline_mcp_settings.json"
+    assert files["cline"](linux) == extension / "settings/cline_mcp_settings.json"
     assert found["win32", "gemini"] == ".gemini/settings.json"
     packaged = tmp_path / "AppData/Local/Packages/Claude_abc/LocalCache/Roaming/Claude"
     packaged.mkdir(parents=True)

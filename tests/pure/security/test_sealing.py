@@ -11,7 +11,7 @@ import pytest
 from pydantic import JsonValue
 
 from browser_service.quarantine import files_set_aside
-from browser_service.security.seal import NoKeyring, Seal, forget_key
+from browser_service.security.seal import NoKeyring, Seal
 from shared.data_files import KEY_FILE
 
 SECRET: JsonValue = {"cookies": [{"name": "token", "value": "a token that is long enough"}]}
@@ -94,15 +94,3 @@ def test_changed_or_foreign_seals_are_not_opened(tmp_path: Path) -> None:
     sealed = seal.close(SECRET)
     for changed in (sealed[:-1], sealed[:40] + b"x" + sealed[41:], b"", b"\xff" * 80):
         assert seal.open(changed) is None
-
-
-def test_a_key_that_is_taken_away_leaves_the_keyring(tmp_path: Path, ring: Ring) -> None:
-    forget_key(tmp_path)
-    Seal(tmp_path, "keyring")
-    assert len(ring.kept) == 1
-    ring.locked = True
-    with pytest.raises(NoKeyring, match="unlock it"):
-        forget_key(tmp_path)
-    ring.locked = False
-    forget_key(tmp_path)
-    assert ring.kept == {}

@@ -131,7 +131,7 @@ def test_every_misspelt_key_is_named(file: Path) -> None:
     assert [line.partition(": ")[2] for line in problem()] == [
         "there is no setting 'max_page'. Did you mean max_pages?",
         "there is no setting 'hedless'. Did you mean headless?",
-        "there is no setting 'xyzzy'. See browse-together config show.",
+        "there is no setting 'xyzzy'. See browse-together config.",
     ]
 
 
