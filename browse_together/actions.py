@@ -194,7 +194,7 @@ class PageActions(Calling):
     ) -> Done:
         """Go to a URL; the reply outlines the page. Without page_id each call opens a new page. A new page_id opens a
         page of that name, in the shared login. A page that has not loaded after 8 s counts as loaded once it can be
-        used. A site that answers 429 is left alone: RATE_LIMITED says until when.
+        used.
 
         auth: Login for HTTP authentication: sent only to the URL's origin, and kept for the session.
         url: Absolute URL.
@@ -873,8 +873,7 @@ class PageActions(Calling):
         **common: Unpack[OfPage],
     ) -> Fetched:
         """Send an HTTP request from the page, with its cookies. It has the page's origin. An HTTP error status is an
-        error that carries status, headers and the body's start. After a 429 the site is left alone for as long as it
-        asks (RATE_LIMITED).
+        error that carries status, headers and the body's start.
 
         url: May be relative to the page's.
         response_type: binary is kept as a file, and so is a PDF. Default: text.
@@ -1815,7 +1814,7 @@ class AsyncPageActions(AsyncCalling):
     ) -> Done:
         """Go to a URL; the reply outlines the page. Without page_id each call opens a new page. A new page_id opens a
         page of that name, in the shared login. A page that has not loaded after 8 s counts as loaded once it can be
-        used. A site that answers 429 is left alone: RATE_LIMITED says until when.
+        used.
 
         auth: Login for HTTP authentication: sent only to the URL's origin, and kept for the session.
         url: Absolute URL.
@@ -2494,8 +2493,7 @@ class AsyncPageActions(AsyncCalling):
         **common: Unpack[OfPage],
     ) -> Fetched:
         """Send an HTTP request from the page, with its cookies. It has the page's origin. An HTTP error status is an
-        error that carries status, headers and the body's start. After a 429 the site is left alone for as long as it
-        asks (RATE_LIMITED).
+        error that carries status, headers and the body's start.
 
         url: May be relative to the page's.
         response_type: binary is kept as a file, and so is a PDF. Default: text.

@@ -157,7 +157,7 @@ class Forbidden(BrowseError):
 
 
 class RateLimited(BrowseError):
-    """Raised when calls come faster than a limit allows, or a site has asked for a pause. The call did not happen."""
+    """Raised when calls come faster than a limit allows. The call did not happen."""
 
     code = "RATE_LIMITED"
 

@@ -49,7 +49,6 @@ from browser_service.spine.host_calls import HostCalls
 from browser_service.spine.host_events import HostEvents
 from browser_service.spine.parts import FrontParts
 from browser_service.spine.policy import Policy
-from browser_service.spine.politeness import Origins
 from browser_service.spine.reads import Reads
 from browser_service.spine.register import CallRegister
 from browser_service.spine.rendering.told import ToldPages
@@ -197,7 +196,6 @@ class Services:
         self.work = Work(settings.tuning.idle_lease_ms, tell, clients.send, clock)
         self.policy = Policy(self.directory, settings.cookie_values, self.revoked.check, self.tokens.with_limits)
         self.quotas = Quotas(configuration.client_limits(settings), clock)
-        self.origins = Origins(configuration.origin_limits(settings), clients.send, clock)
 
     def _make_spine(self, clock: Clock, count_unshared: Callable[[], int], *, owner_asks: bool) -> None:
         host, directory, clients = self.host, self.directory, self.clients
@@ -205,7 +203,7 @@ class Services:
         metrics = Metrics(lambda: len(clients.present_ids), lambda: Made(artifacts.made, artifacts.made_bytes))
         self.ledger = ledger = Ledger(self.register, undos, self.activity, metrics)
         self.events = HostEvents(
-            *(directory, clients, self.journal, self.seal, self.vault.told, self.storage, self.origins),
+            *(directory, clients, self.journal, self.seal, self.vault.told, self.storage),
             downloads=self.downloads,
             secrets=self.secrets,
             on_person=self.notifier.notify,
@@ -230,7 +228,7 @@ class Services:
         self.talk = Talk(clients, directory, host_calls, self.threads, self.halted, lambda: self.viewing.watched)
         self.guard = CrossOriginGuard(directory, self.downloads.urls_of)
         front = FrontParts(
-            *(host, directory, clients, Addressing(directory), self.policy, self.quotas, self.origins, self.guard),
+            *(host, directory, clients, Addressing(directory), self.policy, self.quotas, self.guard),
             *(feeds, ledger, host_calls, self.lifecycle, self.work, self.downloads),
             flows=self.flows,
             talk=self.talk,

@@ -318,7 +318,7 @@ class Forbidden(BrowseError, status=403, nothing_happened=True):
 
 
 class RateLimited(BrowseError, status=429):
-    """Raised when calls come faster than a limit allows, or a site has asked for a pause. The call did not happen."""
+    """Raised when calls come faster than a limit allows. The call did not happen."""
 
 
 class InternalError(BrowseError, status=500):

@@ -16,7 +16,6 @@ from browser_service.spine.cross_origin import CrossOriginGuard
 from browser_service.spine.feed import Feeds
 from browser_service.spine.host_calls import HostCalls
 from browser_service.spine.policy import Policy
-from browser_service.spine.politeness import Origins
 from browser_service.spine.stages import Ledger, Traced
 from browser_service.spine.talk import Talk
 
@@ -31,7 +30,6 @@ class FrontParts:
     addressing: Addressing
     policy: Policy
     quotas: Quotas
-    origins: Origins
     guard: CrossOriginGuard
     feeds: Feeds
     ledger: Ledger

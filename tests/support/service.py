@@ -183,10 +183,8 @@ class RunningService:
             yield Agent(http, client_id, label or client_id)
 
 
-UNLIMITED = dict.fromkeys(
-    ("client_pages", "calls_in_flight", "client_calls_per_minute", "origin_at_once", "origin_per_minute"), 0
-)
-"""Higher limits, because tests call a service and a site more often than agents would. Tests look at cookies, too."""
+UNLIMITED = dict.fromkeys(("client_pages", "calls_in_flight", "client_calls_per_minute"), 0)
+"""Higher limits, because tests call a service more often than agents would. Tests look at cookies, too."""
 
 
 def settings_for(data_dir: Path, **changes: AnyJson) -> Settings:

@@ -14,7 +14,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from http import HTTPStatus
 from typing import Final, Protocol
 
 from playwright.async_api import Error as PlaywrightError
@@ -30,7 +29,6 @@ from browser_service.security.urls import BROWSERS_OWN
 from shared.background import AtMost
 from shared.cuts import BEYOND, cut
 from shared.errors import PageNotFound, TimedOut
-from shared.events import Throttled
 from shared.next_calls import next_call
 
 MOST_REQUESTS: Final = 500
@@ -336,14 +334,3 @@ async def _headers(message: Request | Response) -> Headers:
     async with AtMost(_ANSWERS_WITHIN_S, PlaywrightError):
         return [(header["name"], header["value"]) for header in await message.headers_array()]
     return [*message.headers.items()]
-
-
-def throttled(response: Response, *, fetching: bool) -> Throttled | None:
-    """Return the event that a site asks for a pause, by its answer to a page's document or a caller's fetch; else
-    None."""
-    if response.status not in {HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE}:
-        return None
-    request, retry_after = response.request, response.headers.get("retry-after")
-    if not _is_document(request) and not (fetching and request.resource_type == "fetch"):
-        return None
-    return Throttled(url=response.url, status=response.status, retry_after=retry_after)
