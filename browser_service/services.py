@@ -17,7 +17,6 @@ from browser_service.clients.presence import Clients
 from browser_service.clients.push import Push
 from browser_service.clients.threads import Threads
 from browser_service.clients.tokens import Tokens
-from browser_service.clients.work import Work
 from browser_service.flows.desk import FlowDesk
 from browser_service.flows.files import FlowFiles
 from browser_service.host.host import LocalHost
@@ -71,7 +70,6 @@ from browser_service.wall.state import Wall
 from browser_service.wall.viewing import Viewing
 from shared.actions.traits import Scope
 from shared.attached import AttachTarget
-from shared.calls import Notice
 from shared.data_files import ARTIFACTS, JOURNAL_FILE
 from shared.model import Json
 from shared.secret import ensure_secret
@@ -192,8 +190,6 @@ class Services:
             link=self.requests.link,
             open_link=partial(open_link, settings.data_dir),
         )
-        tell = lambda client_id, text: clients.notify(client_id, Notice(text=text))  # noqa: E731 - one expression
-        self.work = Work(settings.tuning.idle_lease_ms, tell, clients.send, clock)
         self.policy = Policy(self.directory, settings.cookie_values, self.revoked.check, self.tokens.with_limits)
         self.quotas = Quotas(configuration.client_limits(settings), clock)
 
@@ -229,7 +225,7 @@ class Services:
         self.guard = CrossOriginGuard(directory, self.downloads.urls_of)
         front = FrontParts(
             *(host, directory, clients, Addressing(directory), self.policy, self.quotas, self.guard),
-            *(feeds, ledger, host_calls, self.lifecycle, self.work, self.downloads),
+            *(feeds, ledger, host_calls, self.lifecycle, self.downloads),
             flows=self.flows,
             talk=self.talk,
             traced=Traced(self.tracing),
@@ -240,7 +236,7 @@ class Services:
         self.reads = Reads(front, self.secrets, artifacts)
         self.pictures = Pictures(self.reads.frame)
         self.administration = Administration(
-            *(directory, clients, self.work, self.colours, self.revoked, self.tokens, ledger, host_calls, feeds),
+            *(directory, clients, self.colours, self.revoked, self.tokens, ledger, host_calls, feeds),
             threads=self.threads,
         )
         self.abandoned = AbandonedPages(

@@ -8,7 +8,7 @@ class Tuning:
     """Times and limits of the service, which tests change. 0 means no limit, unless stated otherwise."""
 
     idle_lease_ms: int = 120_000
-    """After this long without an act, others may take the page or the claimed work of a client."""
+    """After this long without an act, others may take the page of a client."""
     queue_wait_ms: int = 10_000
     """Longest wait of a call for its turn."""
     presence_grace_ms: int = 5_000

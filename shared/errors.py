@@ -27,7 +27,6 @@ BrowseError
 │   │   └── NoBrowser                                       400
 │   ├── PageNotFound              PAGE_NOT_FOUND            404
 │   ├── PageOwned                 PAGE_OWNED                423
-│   ├── WorkOwned                 WORK_OWNED                423
 │   ├── StaleRevision             STALE_REVISION            412
 │   ├── DialogOpen                DIALOG_OPEN               409
 │   ├── AffectsOthers             AFFECTS_OTHERS            409
@@ -256,10 +255,6 @@ class PageNotFound(BrowseError, status=404, subject_missing=True):
 
 class PageOwned(BrowseError, status=423):
     """Raised when another client holds the page."""
-
-
-class WorkOwned(BrowseError, status=423):
-    """Raised when another client has claimed that piece of work."""
 
 
 class StaleRevision(BrowseError, status=412, nothing_happened=True):

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from browser_service.clients.downloads import Downloads
 from browser_service.clients.presence import Clients
-from browser_service.clients.work import Work
 from browser_service.flows.desk import FlowDesk
 from browser_service.host.seam import SessionHost
 from browser_service.rules.quotas import Quotas
@@ -35,7 +34,6 @@ class FrontParts:
     ledger: Ledger
     host_calls: HostCalls
     lifecycle: SessionLifecycle
-    work: Work
     downloads: Downloads
     flows: FlowDesk
     talk: Talk

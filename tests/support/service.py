@@ -230,12 +230,8 @@ async def visiting(service: RunningService) -> AsyncIterator[Agent]:
 
 
 async def tidy(service: RunningService, agent: Agent, keep: str = "") -> None:
-    """Close the agent's sessions, and all pages but the one that is to be kept, and end its claims. A person closes
+    """Close the agent's sessions, and all pages but the one that is to be kept. A person closes
     those that are private, or that a person has been asked about."""
-    if agent.client_id in service.parts.work.holders:
-        for work in (await agent.call("list_work"))["work"]:
-            if work["owner"]["you"]:
-                await agent.call("release_work", key=work["key"])
     if {*service.known_sessions()} - {DEFAULT_SESSION}:
         for session in (await agent.call("list_sessions"))["sessions"]:
             if session["owner"] and session["owner"]["you"]:
