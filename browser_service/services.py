@@ -14,7 +14,6 @@ from browser_service.clients.halted import Halted
 from browser_service.clients.inbox import HumanInbox
 from browser_service.clients.notifications import Notifier
 from browser_service.clients.presence import Clients
-from browser_service.clients.push import Push
 from browser_service.clients.threads import Threads
 from browser_service.clients.tokens import Tokens
 from browser_service.flows.desk import FlowDesk
@@ -59,7 +58,7 @@ from browser_service.store.artifacts import ArtifactLimits, Artifacts, Folders
 from browser_service.store.health import Storage
 from browser_service.store.journal import Journal
 from browser_service.store.journal_file import Damage
-from browser_service.store.tables import AskedTable, ColourTable, HaltTable, PushTable, ThreadTable, TokenTable
+from browser_service.store.tables import AskedTable, ColourTable, HaltTable, ThreadTable, TokenTable
 from browser_service.store.thumbnails import ThumbnailTable
 from browser_service.store.uploads import UploadRoots
 from browser_service.wall.agents import Agents
@@ -182,11 +181,9 @@ class Services:
         self.halted, self.register = Halted(HaltTable(self.journal), Halts(clock)), CallRegister()
         agents = Agents(clients, self.colours, self.threads, self.halted.halts, self.register)
         self.wall = Wall(self.directory, self.colours, agents)
-        self.push = Push(PushTable(self.journal), self.secret, lambda: self.viewing.watched)
         self.notifier = Notifier(
             desktop=settings.notify == "desktop",
             webhook=settings.notify_webhook,
-            push=self.push.call,
             link=self.requests.link,
             open_link=partial(open_link, settings.data_dir),
         )
