@@ -45,8 +45,6 @@ class TabEvents:
 
     def __init__(self, page: Page, clock: Clock = time.time) -> None:
         self.listeners: list[TabListener] = []
-        self.ours = set[str]()
-        """The addresses of requests of our own, of which nobody hears, nor of what the console says about them."""
         self._requests = _Hearing(
             *(page, clock, self, "on_requests_missed"),
             {
@@ -92,8 +90,6 @@ class _Hearing:
                 listen(self._page, event, hear)
 
     def _hear(self, kind: str, handler: str, event: object) -> None:
-        if self._events.ours and _is_about(event, self._events.ours):
-            return
         if kind not in _ANSWERS and not self._rate.allows(self._happened_at(kind, event)):
             self._pause()
             return
@@ -122,12 +118,3 @@ class _Hearing:
         self._listens = False
         for event, hear in self._hears.items():
             ignore(self._page, event, hear)
-
-
-def _is_about(event: object, urls: set[str]) -> bool:
-    if isinstance(event, ConsoleMessage):
-        return event.location["url"] in urls or any(f"'{url}'" in event.text for url in urls)
-    request = event.request if isinstance(event, Response) else event
-    if not isinstance(request, Request) or request.url not in urls:
-        return False
-    return (request.method, request.resource_type) == ("GET", "fetch")

@@ -66,10 +66,7 @@ function status(name) {
 function message(what) {
   if (what.type === "viewer") greet(what);
   else if (what.type === "state" || what.type === "patch") apply(what);
-  else {
-    if (what.type === "icon") grid.icon(what);
-    view?.message(what);
-  }
+  else view?.message(what);
   if (what.type === "refused" && !what.id) tell(`${what.reason} ${what.hint}`, true);
 }
 
