@@ -9,7 +9,7 @@ from shared.similarity import nearest
 PREFIX: Final = "BROWSE_"
 OF_SERVICE: Final = frozenset(f"{PREFIX}{name.upper()}" for name in setting_names.SERVICE)
 REMOVED: Final = {
-    "page_events_per_second": "a page that makes too many events is heard less, and not ended for it",
+    "page_events_per_second": "all events of a page are heard; one that keeps the browser from answering is ended",
     "metrics_enabled": "metrics_port turns the port for metrics on, such as 9090",
     "metrics_host": "metrics_port has the address too, such as 0.0.0.0:9090",
     "activity_days": "the record of who did what is kept for 30 days",

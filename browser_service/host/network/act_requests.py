@@ -222,11 +222,6 @@ class ActRequests:
         if self.navigation_request in self.answered_documents:
             self.left_document, self.navigation_request = True, None
 
-    def unheard(self) -> None:
-        """Stop waiting for requests, because their ends will not be reported."""
-        self.unanswered.clear()
-        self.loading.clear()
-
     def request_lines(self) -> list[str]:
         """Describe the requests."""
         requests = [describe_request(request, status) for request, status in self._reported()]

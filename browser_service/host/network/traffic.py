@@ -44,7 +44,6 @@ _SHOWING_TYPES: Final = frozenset({"document", "fetch", "xhr", "script", "styles
 """Types whose answers may change what a page shows; pictures and streams do not count."""
 _LONG_S: Final = 30
 """An answer that takes longer is an event stream, not something that the page is about to show."""
-NOT_FOLLOWED: Final = "not followed, because there were too many"
 REDACTED: Final = "(redacted)"
 
 """Returns the id of a client, or an empty string."""
@@ -196,8 +195,8 @@ class Traffic(TabListener):
         self._owner = owner
         self._records = Bounded[Request, RequestRecord](MOST_REQUESTS)
         self._waiting: dict[asyncio.Future[RequestRecord], RequestWait] = {}
-        self.count = self.missed_after = 0
-        """The number of the last request, and the number that it had when requests were last missed."""
+        self.count = 0
+        """The number of the last request."""
 
     def attach(self, page: Page, events: TabEvents) -> None:
         events.listeners.append(self)
@@ -308,13 +307,6 @@ class Traffic(TabListener):
     def on_failed(self, request: Request) -> None:
         if record := self._records.get(request):
             record.ended_at, record.failure = time.time(), request.failure or "failed"
-
-    def on_requests_missed(self) -> None:
-        """Note that further requests and the ends of open ones will not be reported."""
-        self.missed_after = self.count
-        for record in self._records.values():
-            if record.ended_at is None:
-                record.ended_at, record.failure = time.time(), NOT_FOLLOWED
 
     def _wake(self, record: RequestRecord) -> None:
         for arrival, wait in self._waiting.items():
