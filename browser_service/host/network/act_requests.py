@@ -21,7 +21,7 @@ _POLLED_FROM: Final = 2
 _APART_S: Final = 0.25
 """Maximum time in one act between requests to an address with the same cause, such as a burst or keystrokes. A later
 one is polling."""
-_ASKS_FOR_PAUSE: Final = {HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE}
+ASKS_FOR_PAUSE: Final = {HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE}
 _REFUSALS: Final = {404: "not found", 410: "not found", 429: "too many requests"}
 _MOST_ADDRESSES: Final = 200
 _MOST_DIGITS: Final = 9
@@ -288,7 +288,7 @@ def describe_status(status: str) -> str:
 
 def describe_pause(status: int, headers: Mapping[str, str]) -> str:
     """Name the pause that a site asks for with its refusal, after the status; "" if it asks for none."""
-    asked = headers.get("retry-after", "") if status in _ASKS_FOR_PAUSE else ""
+    asked = headers.get("retry-after", "") if status in ASKS_FOR_PAUSE else ""
     is_number = asked.isascii() and asked.isdecimal() and len(asked) <= _MOST_DIGITS
     return f", Retry-After: {asked if is_number else quoted(asked)}" if asked else ""
 

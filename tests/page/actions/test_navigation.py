@@ -85,6 +85,14 @@ async def test_a_site_that_asks_for_a_pause_is_quoted_to_whoever_met_it(
     assert error["details"]["context"]["headers"].get("retry-after", "") == header
 
 
+@pytest.mark.own_window
+async def test_a_pause_is_told_also_where_the_site_answers_nothing_to_show(tab: Tab) -> None:
+    empty = tab.site.page("/empty", Answer("", 429, headers={"retry-after": "7"}))
+    reply = (await tab.agent.reply("goto", pageId="tab", url=empty)).json()  # an error if the browser shows its own
+    assert "HTTP 429, Retry-After: 7" in str(reply)
+    assert await tab.show("fine")
+
+
 async def test_goto_follows_redirects_and_names_the_url_where_they_end(tab: Tab) -> None:
     start = tab.site.page("/start", _redirect("/middle"))
     tab.site.page("/middle", _redirect("/end"))
