@@ -7,7 +7,6 @@ from typing import Any, Literal, NotRequired, TypedDict, Unpack
 from browse_together.calling import AsyncCalling, Calling
 from browse_together.results import (
     Answered,
-    Claim,
     Content,
     Cookies,
     Data,
@@ -31,7 +30,6 @@ from browse_together.results import (
     Text,
     Value,
     Values,
-    WorkList,
 )
 
 
@@ -194,7 +192,7 @@ class PageActions(Calling):
     ) -> Done:
         """Go to a URL; the reply outlines the page. Without page_id each call opens a new page. A new page_id opens a
         page of that name, in the shared login. A page that has not loaded after 8 s counts as loaded once it can be
-        used. A site that answers 429 is left alone: RATE_LIMITED says until when.
+        used.
 
         auth: Login for HTTP authentication: sent only to the URL's origin, and kept for the session.
         url: Absolute URL.
@@ -873,8 +871,7 @@ class PageActions(Calling):
         **common: Unpack[OfPage],
     ) -> Fetched:
         """Send an HTTP request from the page, with its cookies. It has the page's origin. An HTTP error status is an
-        error that carries status, headers and the body's start. After a 429 the site is left alone for as long as it
-        asks (RATE_LIMITED).
+        error that carries status, headers and the body's start.
 
         url: May be relative to the page's.
         response_type: binary is kept as a file, and so is a PDF. Default: text.
@@ -1677,34 +1674,6 @@ class BrowserActions(Calling):
         """
         return self._call("import_login", Done, locals())
 
-    def claim_work(
-        self, key: str, *, reason: str | None = None, wait_seconds: int | None = None, minutes: int | None = None,
-    ) -> Claim:
-        """Claim a piece of work by name, so that no other agent does it. It lapses after 2 idle minutes. Claim it again
-        in time, or give minutes. With wait_seconds you wait in line; claim it again within 12 s of its offer. With a
-        reason you take it at once (after wait_seconds, if given), and its holder is told.
-
-        key: Any name that the agents agree on, such as ticket/812.
-        reason: Why you take it now.
-        wait_seconds: How long to wait in line. Default: 0.
-        minutes: Keep it this long even if you are idle.
-        """
-        return self._call("claim_work", Claim, locals())
-
-    def release_work(self, key: str) -> Done:
-        """Give up a piece of work that you claimed: whoever waits for it is offered it.
-
-        key: Any name that the agents agree on, such as ticket/812.
-        """
-        return self._call("release_work", Done, locals())
-
-    def list_work(self, *, mine: bool | None = None) -> WorkList:
-        """List the work that is claimed: by whom, why, until when, and who waits for it.
-
-        mine: Only what you hold or wait for. Default: False.
-        """
-        return self._call("list_work", WorkList, locals())
-
     def get_call(self, call_id: str, *, wait: int | None = None) -> Result:
         """Get the outcome of an earlier call by its call_id; waits for a call that still runs.
 
@@ -1815,7 +1784,7 @@ class AsyncPageActions(AsyncCalling):
     ) -> Done:
         """Go to a URL; the reply outlines the page. Without page_id each call opens a new page. A new page_id opens a
         page of that name, in the shared login. A page that has not loaded after 8 s counts as loaded once it can be
-        used. A site that answers 429 is left alone: RATE_LIMITED says until when.
+        used.
 
         auth: Login for HTTP authentication: sent only to the URL's origin, and kept for the session.
         url: Absolute URL.
@@ -2494,8 +2463,7 @@ class AsyncPageActions(AsyncCalling):
         **common: Unpack[OfPage],
     ) -> Fetched:
         """Send an HTTP request from the page, with its cookies. It has the page's origin. An HTTP error status is an
-        error that carries status, headers and the body's start. After a 429 the site is left alone for as long as it
-        asks (RATE_LIMITED).
+        error that carries status, headers and the body's start.
 
         url: May be relative to the page's.
         response_type: binary is kept as a file, and so is a PDF. Default: text.
@@ -3297,34 +3265,6 @@ class AsyncBrowserActions(AsyncCalling):
         site: Only this host and its subdomains, such as example.com.
         """
         return await self._call("import_login", Done, locals())
-
-    async def claim_work(
-        self, key: str, *, reason: str | None = None, wait_seconds: int | None = None, minutes: int | None = None,
-    ) -> Claim:
-        """Claim a piece of work by name, so that no other agent does it. It lapses after 2 idle minutes. Claim it again
-        in time, or give minutes. With wait_seconds you wait in line; claim it again within 12 s of its offer. With a
-        reason you take it at once (after wait_seconds, if given), and its holder is told.
-
-        key: Any name that the agents agree on, such as ticket/812.
-        reason: Why you take it now.
-        wait_seconds: How long to wait in line. Default: 0.
-        minutes: Keep it this long even if you are idle.
-        """
-        return await self._call("claim_work", Claim, locals())
-
-    async def release_work(self, key: str) -> Done:
-        """Give up a piece of work that you claimed: whoever waits for it is offered it.
-
-        key: Any name that the agents agree on, such as ticket/812.
-        """
-        return await self._call("release_work", Done, locals())
-
-    async def list_work(self, *, mine: bool | None = None) -> WorkList:
-        """List the work that is claimed: by whom, why, until when, and who waits for it.
-
-        mine: Only what you hold or wait for. Default: False.
-        """
-        return await self._call("list_work", WorkList, locals())
 
     async def get_call(self, call_id: str, *, wait: int | None = None) -> Result:
         """Get the outcome of an earlier call by its call_id; waits for a call that still runs.

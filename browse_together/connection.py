@@ -67,8 +67,8 @@ class Connection:
         self._service: ServiceClient | None = None
         self._presence: asyncio.Task[None] | None = None
         self._stream: EventStream | None = None
-        self._held, self._kept, self._claimed = set[str](), set[str](), set[str]()
-        """Pages that this connection used, those of them to be kept while it is away, and work that it claimed."""
+        self._held, self._kept = set[str](), set[str]()
+        """Pages that this connection used, and those of them to be kept while it is away."""
         self._own_session: str | None = None
         self._making_session = asyncio.Lock()
 
@@ -208,15 +208,12 @@ class Connection:
         elif page is not None:  # given back, or another's
             self._held.discard(page.page_id)
             self._kept.discard(page.page_id)
-        if data.get("yours") is True:
-            self._claimed.add(data["key"])
 
     async def _free(self, service: ServiceClient) -> None:
-        """Give up the pages and the work, so that others need not wait until this client is missed."""
+        """Give up the pages, so that others need not wait until this client is missed."""
         pages: list[Json] = [{"action": "release_page", "pageId": page_id} for page_id in self._held - self._kept]
-        work: list[Json] = [{"action": "release_work", "key": key} for key in self._claimed]
-        self._held, self._kept, self._claimed = set(), set(), set()
-        await asyncio.gather(*(service.call(uuid4().hex, body) for body in (*pages, *work)))
+        self._held, self._kept = set(), set()
+        await asyncio.gather(*(service.call(uuid4().hex, body) for body in pages))
 
     async def _finished(self, service: ServiceClient, listed: list[Json]) -> list[Json]:
         """Wait until the downloads have ended, for _DOWNLOAD_WITHIN_S at most."""

@@ -4,11 +4,11 @@ from browse_together.refusals import BrowseError, Busy
 
 __all__ = [
     "BrowseError", "InvalidRequest", "ValidationFailed", "InvalidSelector", "ElementNotFound", "ElementNotInteractable",
-    "ElementGone", "NotAsExpected", "AmbiguousSelector", "PageRequired", "PageNotFound", "PageOwned", "WorkOwned",
-    "StaleRevision", "DialogOpen", "AffectsOthers", "CannotUndo", "FlowStopped", "HumanInControl", "LoginRequired",
-    "SessionNotFound", "SessionExpired", "Cancelled", "Unauthorized", "Forbidden", "RateLimited", "InternalError",
-    "BrowserLaunchFailed", "BrowserCrashed", "NavigationFailed", "TimedOut", "NetworkError", "ScriptExecutionFailed",
-    "ResourceExhausted", "ServiceUnavailable", "UnknownOutcome",
+    "ElementGone", "NotAsExpected", "AmbiguousSelector", "PageRequired", "PageNotFound", "PageOwned", "StaleRevision",
+    "DialogOpen", "AffectsOthers", "CannotUndo", "FlowStopped", "HumanInControl", "LoginRequired", "SessionNotFound",
+    "SessionExpired", "Cancelled", "Unauthorized", "Forbidden", "RateLimited", "InternalError", "BrowserLaunchFailed",
+    "BrowserCrashed", "NavigationFailed", "TimedOut", "NetworkError", "ScriptExecutionFailed", "ResourceExhausted",
+    "ServiceUnavailable", "UnknownOutcome",
 ]
 
 
@@ -76,12 +76,6 @@ class PageOwned(Busy):
     """Raised when another client holds the page."""
 
     code = "PAGE_OWNED"
-
-
-class WorkOwned(Busy):
-    """Raised when another client has claimed that piece of work."""
-
-    code = "WORK_OWNED"
 
 
 class StaleRevision(BrowseError):
@@ -157,7 +151,7 @@ class Forbidden(BrowseError):
 
 
 class RateLimited(BrowseError):
-    """Raised when calls come faster than a limit allows, or a site has asked for a pause. The call did not happen."""
+    """Raised when calls come faster than a limit allows. The call did not happen."""
 
     code = "RATE_LIMITED"
 

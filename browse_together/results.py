@@ -345,24 +345,6 @@ class Downloads(Result):
     downloads: list[Download] = []
 
 
-class Claim(Result):
-    """A piece of work that is this client's."""
-
-    key: str = ""
-    yours: bool = False
-    free_at: str = ""
-
-
-class Work(_Lenient):
-    key: str
-    owner: Owner | None = None
-    reason: str = ""
-
-
-class WorkList(Result):
-    work: list[Work] = []
-
-
 class File(Result):
     """A file that a call made: a PDF, a HAR, a trace, a video. It is a path: `open(file)` reads it."""
 
@@ -419,7 +401,6 @@ class Table(list[dict[str, str]]):
 
 RESULTS: Final[Mapping[str, type[Result | Picture | Table]]] = MappingProxyType(
     {
-        "claim_work": Claim,
         "compare_screenshots": File,
         "content": Content,
         "create_session": Session,
@@ -446,7 +427,6 @@ RESULTS: Final[Mapping[str, type[Result | Picture | Table]]] = MappingProxyType(
         "get_storage": Stored,
         "list_downloads": Downloads,
         "list_pages": Pages,
-        "list_work": WorkList,
         "record_video": File,
         "request_human": Answered,
         "screenshot": Picture,

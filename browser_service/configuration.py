@@ -5,7 +5,6 @@ from collections.abc import Callable
 from browser_service.host.seam import HostLimits, Idle
 from browser_service.host.sessions.options import LaunchOptions
 from browser_service.host_settings import HostSettings
-from browser_service.rules.origin_turns import OriginLimits
 from browser_service.rules.quotas import ClientLimits
 from browser_service.security.act_rules import ActRules
 from browser_service.security.url_rules import UrlRules, url_rule
@@ -36,13 +35,6 @@ def attach_refusal(settings: Settings) -> str:
 def client_limits(settings: Settings) -> ClientLimits:
     tuning = settings.tuning
     return ClientLimits(tuning.client_pages, tuning.calls_in_flight, settings.client_calls_per_minute)
-
-
-def origin_limits(settings: Settings) -> OriginLimits:
-    tuning = settings.tuning
-    return OriginLimits(
-        tuning.origin_at_once, tuning.origin_per_minute, tuning.origin_pause_s, local=tuning.origin_local
-    )
 
 
 def launch_options(settings: HostSettings, machine: Settings, policy: UrlPolicy) -> LaunchOptions:

@@ -14,10 +14,8 @@ from browser_service.clients.halted import Halted
 from browser_service.clients.inbox import HumanInbox
 from browser_service.clients.notifications import Notifier
 from browser_service.clients.presence import Clients
-from browser_service.clients.push import Push
 from browser_service.clients.threads import Threads
 from browser_service.clients.tokens import Tokens
-from browser_service.clients.work import Work
 from browser_service.flows.desk import FlowDesk
 from browser_service.flows.files import FlowFiles
 from browser_service.host.host import LocalHost
@@ -49,7 +47,6 @@ from browser_service.spine.host_calls import HostCalls
 from browser_service.spine.host_events import HostEvents
 from browser_service.spine.parts import FrontParts
 from browser_service.spine.policy import Policy
-from browser_service.spine.politeness import Origins
 from browser_service.spine.reads import Reads
 from browser_service.spine.register import CallRegister
 from browser_service.spine.rendering.told import ToldPages
@@ -61,7 +58,7 @@ from browser_service.store.artifacts import ArtifactLimits, Artifacts, Folders
 from browser_service.store.health import Storage
 from browser_service.store.journal import Journal
 from browser_service.store.journal_file import Damage
-from browser_service.store.tables import AskedTable, ColourTable, HaltTable, PushTable, ThreadTable, TokenTable
+from browser_service.store.tables import AskedTable, ColourTable, HaltTable, ThreadTable, TokenTable
 from browser_service.store.thumbnails import ThumbnailTable
 from browser_service.store.uploads import UploadRoots
 from browser_service.wall.agents import Agents
@@ -72,7 +69,6 @@ from browser_service.wall.state import Wall
 from browser_service.wall.viewing import Viewing
 from shared.actions.traits import Scope
 from shared.attached import AttachTarget
-from shared.calls import Notice
 from shared.data_files import ARTIFACTS, JOURNAL_FILE
 from shared.model import Json
 from shared.secret import ensure_secret
@@ -185,19 +181,14 @@ class Services:
         self.halted, self.register = Halted(HaltTable(self.journal), Halts(clock)), CallRegister()
         agents = Agents(clients, self.colours, self.threads, self.halted.halts, self.register)
         self.wall = Wall(self.directory, self.colours, agents)
-        self.push = Push(PushTable(self.journal), self.secret, lambda: self.viewing.watched)
         self.notifier = Notifier(
             desktop=settings.notify == "desktop",
             webhook=settings.notify_webhook,
-            push=self.push.call,
             link=self.requests.link,
             open_link=partial(open_link, settings.data_dir),
         )
-        tell = lambda client_id, text: clients.notify(client_id, Notice(text=text))  # noqa: E731 - one expression
-        self.work = Work(settings.tuning.idle_lease_ms, tell, clients.send, clock)
         self.policy = Policy(self.directory, settings.cookie_values, self.revoked.check, self.tokens.with_limits)
         self.quotas = Quotas(configuration.client_limits(settings), clock)
-        self.origins = Origins(configuration.origin_limits(settings), clients.send, clock)
 
     def _make_spine(self, clock: Clock, count_unshared: Callable[[], int], *, owner_asks: bool) -> None:
         host, directory, clients = self.host, self.directory, self.clients
@@ -205,7 +196,7 @@ class Services:
         metrics = Metrics(lambda: len(clients.present_ids), lambda: Made(artifacts.made, artifacts.made_bytes))
         self.ledger = ledger = Ledger(self.register, undos, self.activity, metrics)
         self.events = HostEvents(
-            *(directory, clients, self.journal, self.seal, self.vault.told, self.storage, self.origins),
+            *(directory, clients, self.journal, self.seal, self.vault.told, self.storage),
             downloads=self.downloads,
             secrets=self.secrets,
             on_person=self.notifier.notify,
@@ -230,8 +221,8 @@ class Services:
         self.talk = Talk(clients, directory, host_calls, self.threads, self.halted, lambda: self.viewing.watched)
         self.guard = CrossOriginGuard(directory, self.downloads.urls_of)
         front = FrontParts(
-            *(host, directory, clients, Addressing(directory), self.policy, self.quotas, self.origins, self.guard),
-            *(feeds, ledger, host_calls, self.lifecycle, self.work, self.downloads),
+            *(host, directory, clients, Addressing(directory), self.policy, self.quotas, self.guard),
+            *(feeds, ledger, host_calls, self.lifecycle, self.downloads),
             flows=self.flows,
             talk=self.talk,
             traced=Traced(self.tracing),
@@ -242,7 +233,7 @@ class Services:
         self.reads = Reads(front, self.secrets, artifacts)
         self.pictures = Pictures(self.reads.frame)
         self.administration = Administration(
-            *(directory, clients, self.work, self.colours, self.revoked, self.tokens, ledger, host_calls, feeds),
+            *(directory, clients, self.colours, self.revoked, self.tokens, ledger, host_calls, feeds),
             threads=self.threads,
         )
         self.abandoned = AbandonedPages(

@@ -8,7 +8,7 @@ class Tuning:
     """Times and limits of the service, which tests change. 0 means no limit, unless stated otherwise."""
 
     idle_lease_ms: int = 120_000
-    """After this long without an act, others may take the page or the claimed work of a client."""
+    """After this long without an act, others may take the page of a client."""
     queue_wait_ms: int = 10_000
     """Longest wait of a call for its turn."""
     presence_grace_ms: int = 5_000
@@ -27,14 +27,6 @@ class Tuning:
     download_max_mb: int = 500
     """Megabytes of one download; a larger one is stopped."""
     activity_days: int = 30
-    origin_at_once: int = 8
-    """Navigations and fetches to one origin at once, of all clients together."""
-    origin_per_minute: int = 120
-    """The same in a minute."""
-    origin_pause_s: int = 900
-    """Longest pause for which a site's 429 or Retry-After counts; 0 ignores them."""
-    origin_local: bool = False
-    """Whether the limits per origin also apply to this machine and private networks."""
     login_within_s: int = 900
     """How long the window of `browse-together login` stays open."""
     dialog_wait_ms: int = 30_000

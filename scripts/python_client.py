@@ -21,7 +21,7 @@ _LEFT_OUT: Final = frozenset({"seven", "help"})
 _OURS: Final = {"extract_table": {"rows", "format", "save"}, "extract_data": {"format", "save"}}
 """Arguments for the form of a result, which has one form in Python."""
 _BY_POSITION: Final = frozenset({"selector", "text", "pattern"})
-_BUSY: Final = frozenset({"PAGE_OWNED", "WORK_OWNED", "HUMAN_IN_CONTROL"})
+_BUSY: Final = frozenset({"PAGE_OWNED", "HUMAN_IN_CONTROL"})
 _NAMED: Final = {
     "JsonValue": "Any",
     "Datum": "str | Mapping[str, Any]",  # it contains itself

@@ -145,7 +145,6 @@ export const OUTCOMES = {
   UNAUTHORIZED: "Refused: it could not say who it is",
   UNKNOWN_OUTCOME: "It was stopped; what became of it is not known",
   VALIDATION_ERROR: "It was asked for wrongly",
-  WORK_OWNED: "Refused: another agent does that work",
 };
 
 /** Returns how an act ended, in a sentence. */

@@ -48,7 +48,6 @@ CATEGORIES: Final = (
     "sessions",
     "storage",
     "signing_in",
-    "work",
     "calls",
     "undoing",
     "activity",

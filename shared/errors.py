@@ -27,7 +27,6 @@ BrowseError
 │   │   └── NoBrowser                                       400
 │   ├── PageNotFound              PAGE_NOT_FOUND            404
 │   ├── PageOwned                 PAGE_OWNED                423
-│   ├── WorkOwned                 WORK_OWNED                423
 │   ├── StaleRevision             STALE_REVISION            412
 │   ├── DialogOpen                DIALOG_OPEN               409
 │   ├── AffectsOthers             AFFECTS_OTHERS            409
@@ -258,10 +257,6 @@ class PageOwned(BrowseError, status=423):
     """Raised when another client holds the page."""
 
 
-class WorkOwned(BrowseError, status=423):
-    """Raised when another client has claimed that piece of work."""
-
-
 class StaleRevision(BrowseError, status=412, nothing_happened=True):
     """Raised when the page has moved on from what the call was meant for."""
 
@@ -318,7 +313,7 @@ class Forbidden(BrowseError, status=403, nothing_happened=True):
 
 
 class RateLimited(BrowseError, status=429):
-    """Raised when calls come faster than a limit allows, or a site has asked for a pause. The call did not happen."""
+    """Raised when calls come faster than a limit allows. The call did not happen."""
 
 
 class InternalError(BrowseError, status=500):

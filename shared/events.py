@@ -122,17 +122,6 @@ class SessionTold(_Event):
     former: dict[str, Json] = Field(default={}, repr=False, description="What brings pages that changed back, by id.")
 
 
-class Throttled(_Event):
-    """A site answered a document or a `fetch` with 429, or with 503 and a Retry-After."""
-
-    kind: Literal["throttled"] = "throttled"
-    url: str
-    status: int
-    retry_after: str | None = Field(default=None, description="The header as it came: seconds, or a date.")
-    client_id: str | None = Field(default=None, description="Who met it: whose call runs there, or who holds the page.")
-    client_label: str = ""
-
-
 class DownloadMoved(_Event):
     """A download began, progressed or ended."""
 
@@ -151,7 +140,6 @@ HostEvent = Annotated[
     | RequestOver
     | StateSaved
     | SessionTold
-    | Throttled
     | DownloadMoved,
     Field(discriminator="kind"),
 ]

@@ -23,7 +23,6 @@ class View(Model):
     fps: float = Field(default=4, ge=0.2, le=20)
     quality: int = Field(default=60, ge=20, le=90, description="Of the JPEG.")
     masked: bool = Field(default=False, description="No picture on which a password or a code may be seen.")
-    icon: bool = Field(default=False, description="With the icon of the page's site.")
 
 
 class Box(Model):
@@ -100,7 +99,6 @@ class Frame(Model):
     seq: int = Field(description="Grows with the picture, the state, the act and the line; anew where the page moved.")
     state: FrameState
     picture: str | None = Field(default=None, repr=False, description="JPEG, in base64.")
-    icon: str | None = Field(default=None, repr=False, description="As `picture`: a PNG in base64; empty for none.")
     width: int = Field(default=0, description="Of the viewport that the picture shows, in CSS pixels.")
     height: int = 0
     current: bool = Field(default=True, description="Whether the picture is of the document that is there now.")

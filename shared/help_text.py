@@ -99,7 +99,6 @@ _SAMPLES: Final[Mapping[str, JsonValue]] = MappingProxyType(
         "origin": "https://example.com",
         "value": "Ana",
         "text": "Ana",
-        "key": "ticket/812",
         "expression": "document.title",
         "script": "window.debug = true",
         "duration": 500,

@@ -3,21 +3,9 @@
 from browser_service.observability.search import search
 from browser_service.spine.ports import ServiceContext
 from shared import help_text
-from shared.actions import activity, calls, files, flows, hands, pages, people, sessions, seven, undoing, work
+from shared.actions import activity, calls, files, flows, hands, pages, people, sessions, seven, undoing
 from shared.actions import help as asking
 from shared.model import Json
-
-
-async def claim_work(service: ServiceContext, action: work.ClaimWork) -> Json:
-    return await service.work.claim(service.client, action, service.record.call_id, service.record.cancel)
-
-
-async def release_work(service: ServiceContext, action: work.ReleaseWork) -> Json:
-    return service.work.release(service.client, action.key)
-
-
-async def list_work(service: ServiceContext, action: work.ListWork) -> Json:
-    return service.work.listed(service.client.client_id, mine=action.mine)
 
 
 async def undo(service: ServiceContext, action: undoing.Undo) -> Json:

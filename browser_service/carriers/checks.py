@@ -24,7 +24,6 @@ from shared.events import (
     RequestOver,
     SessionTold,
     StateSaved,
-    Throttled,
 )
 from shared.frames import ActPicture
 from shared.model import weight
@@ -193,7 +192,7 @@ class Checks:
             case SessionTold():
                 allowed = all(self._is_page(page_id, event.session_id) for page_id in event.former)
                 allowed = allowed and self.allows_session(event.session_id)
-            case NoticeGiven() | RequestOver() | Throttled():
+            case NoticeGiven() | RequestOver():
                 allowed = self.knows(event.client_id or "") and _is_small(event)
             case DownloadMoved():
                 allowed = self.knows(event.download.client_id) and _is_small(event)

@@ -1,12 +1,11 @@
-"""Notifies people of requests: on this machine's desktop, by a POST to their webhook, and by Web Push."""
+"""Notifies people of requests: on this machine's desktop, and by a POST to their webhook."""
 
 import asyncio
 import contextlib
 import html
-import json
 import shutil
 import sys
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable
 
 import httpx
 import structlog
@@ -39,15 +38,13 @@ class Notifier:
         *,
         desktop: bool,
         webhook: str | None,
-        push: Callable[[str, str], Awaitable[None]],
         link: Callable[[str], str],
         open_link: Callable[[str], object],
     ) -> None:
-        """`push` calls people's browsers, by a request's id and kind; `link` returns the address of a request's page,
-        and `open_link` opens it in this person's browser."""
+        """`link` returns the address of a request's page, and `open_link` opens it in this person's browser."""
         self._desktop = _desktop_command() if desktop else None
         self._webhook = webhook
-        self._push, self._link, self._open_link = push, link, open_link
+        self._link, self._open_link = link, open_link
         self._waiting = 0
         self._notified = Bounded[str, None](_MOST_NOTIFIED)
         self._sending = Background()
@@ -64,7 +61,6 @@ class Notifier:
     async def _send(self, request: Json) -> None:
         link = self._link(str(request["requestId"]))
         await asyncio.gather(
-            self._push(str(request["requestId"]), str(request["kind"])),
             self._show(self._desktop, request, link) if self._desktop else asyncio.sleep(0),
             _post(self._webhook, {**request, "link": link}) if self._webhook else asyncio.sleep(0),
         )
@@ -94,30 +90,18 @@ async def _takes_clicks(program: str) -> bool:
 
 
 async def _post(webhook: str, request: Json) -> None:
-    body = json.dumps({"event": "request", "request": request}).encode()
-    async with outside() as http:
-        await post(http, webhook, "the webhook", body, {"Content-Type": "application/json"})
-
-
-def outside() -> httpx.AsyncClient:
-    """Return a client for places outside, which follows nobody elsewhere."""
-    return httpx.AsyncClient(trust_env=False, follow_redirects=False)
-
-
-async def post(http: httpx.AsyncClient, address: str, whom: str, content: bytes, headers: Mapping[str, str]) -> int:
-    """Send a notification, and return the status of the answer, or 0 without one. `whom` is for the log, because
-    the address is a secret."""
+    """Send a request to the webhook, which leads nowhere else. Its address is a secret, also for the log."""
+    body = {"event": "request", "request": request}
     try:
         async with (
             asyncio.timeout(_WITHIN_S),
-            http.stream("POST", address, content=content, headers=headers) as reply,
+            httpx.AsyncClient(trust_env=False, follow_redirects=False) as http,
+            http.stream("POST", webhook, json=body) as reply,
         ):
             if not reply.is_success:
-                log.warning("a notification was not taken", by=whom, status=reply.status_code)
-            return reply.status_code
+                log.warning("the webhook did not take a notification", status=reply.status_code)
     except (httpx.HTTPError, OSError, TimeoutError) as error:
-        log.warning("a notification cannot be sent", to=whom, reason=type(error).__name__)
-    return 0
+        log.warning("the webhook cannot be notified", reason=type(error).__name__)
 
 
 async def _run(command: list[str], within_s: float) -> bytes:

@@ -29,7 +29,7 @@ from browser_service.host.stages.errors import add_crash_context
 from browser_service.host.stages.guard import check_guard
 from browser_service.host.stages.openings import Openings
 from browser_service.host.stages.order import perform
-from browser_service.host.stages.parts import as_part, note_part, wait_for_dialog
+from browser_service.host.stages.parts import as_part, wait_for_dialog
 from browser_service.host.stages.reversal import REVERSALS
 from browser_service.host.stages.rules import check_session_act
 from browser_service.host.stages.session_handle import BrowserSession, perform_on_session
@@ -188,7 +188,8 @@ class Pipeline:
         page = as_part(page, run, run.part_index)
         try:
             self.admission.admit(page.current, step)
-            note_part(page, part)
+            if page.queue.current is not None:
+                page.queue.current.part = part.name()
             if part.needs_no_page:
                 result |= await read_kept(page.files, part)
             else:

@@ -71,7 +71,7 @@ class Ownership:
         self._idle_s = idle_ms / 1000
         self._tell = tell
         in_use = lambda lease: not lease.client_left and busy(lease.client_id)  # noqa: E731 - one expression
-        self._page = Claimable[Lease](state.page_id, self._lapses_at, self._on_move, send, clock=clock, in_use=in_use)
+        self._page = Claimable[Lease](self._lapses_at, self._on_move, send, clock=clock, in_use=in_use)
         self._page.claim = _restored(state, clock)
         self._siblings = Bounded[str, None](_TOLD_OF)
         self._visitors = Bounded[str, None](_TOLD_OF)

@@ -111,8 +111,6 @@ class Turn(Place):
     began_at: float = 0.0
     part: str = ""
     """Name of the carried action that is running, if the call carries some."""
-    throttled: list[str] = field(default_factory=list)
-    """Addresses that asked for a pause meanwhile."""
 
     @property
     def description(self) -> str:

@@ -244,12 +244,6 @@ def origin_of(url: str, base: str = "") -> str | None:
     return f"{at.scheme}://{host}" + (f":{at.port}" if at.port != _PORTS[at.scheme] else "")
 
 
-def is_private(origin: str) -> bool:
-    """Return whether an origin's host looks like this machine or a private network. No name is resolved."""
-    host = web_address(origin).host
-    return _is_private(host, spelled_address(host))
-
-
 def _is_private(name: str, address: Address | None) -> bool:
     return not is_public(address) if address else "." not in name or name.endswith(_PRIVATE_NAMES)
 

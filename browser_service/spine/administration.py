@@ -11,7 +11,6 @@ from browser_service.clients.colours import Colours
 from browser_service.clients.presence import Clients
 from browser_service.clients.threads import Threads
 from browser_service.clients.tokens import Tokens
-from browser_service.clients.work import Work
 from browser_service.security.auth import Revocations, is_of_token
 from browser_service.sessions.directory import Directory
 from browser_service.spine.feed import Feeds
@@ -29,7 +28,6 @@ log = structlog.get_logger(__name__)
 class Administration:
     directory: Directory
     clients: Clients
-    work: Work
     colours: Colours
     revoked: Revocations
     tokens: Tokens
@@ -96,13 +94,12 @@ class Administration:
         return removed
 
     async def _release_all(self, client_id: str, *, for_good: bool = False) -> None:
-        self.work.forget_client(client_id)
         await self.host_calls.release(client_id, for_good=for_good)
 
     def _sharing(self, token_id: str) -> set[str]:
-        """Return the clients with pages or work that share the named token with this id."""
+        """Return the clients with pages that share the named token with this id."""
         name = self.tokens.name_of(token_id)
-        holders = {page.holder_id for page in self.directory.pages() if page.holder_id} | self.work.holders
+        holders = {page.holder_id for page in self.directory.pages() if page.holder_id}
         return {each for each in holders if name and is_of_token(each, name)}
 
     async def _cut_off(self, concerns: Callable[[Record], bool], client_ids: set[str]) -> None:

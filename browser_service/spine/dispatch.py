@@ -12,7 +12,7 @@ from browser_service.spine.batch import SeparateSteps
 from browser_service.spine.call import FrontCall, Go, Stage, way_through
 from browser_service.spine.confirmation import Confirmations
 from browser_service.spine.envelope import failed, reply_of, still_running
-from browser_service.spine.host_calls import HandedOver, NewPages, Visits
+from browser_service.spine.host_calls import HandedOver, NewPages
 from browser_service.spine.parts import FrontParts
 from browser_service.spine.ports import Handlers, ServiceActions
 from browser_service.spine.register import Record, Reply
@@ -50,7 +50,6 @@ class Dispatcher:
         self._to_host: tuple[Stage, ...] = (
             HandedOver(directory, parts.clients, parts.policy),
             NewPages(directory, parts.quotas, parts.policy),
-            Visits(directory, parts.clients, parts.origins),
             parts.host_calls,
         )
         self._stages: tuple[Stage, ...] = (

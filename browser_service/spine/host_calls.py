@@ -3,13 +3,11 @@
 import asyncio
 import contextlib
 import itertools
-from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from typing import Final
 
 from browser_service.clients.presence import Clients
 from browser_service.host.seam import CallKey, ParsedCall, SessionHost
-from browser_service.rules.origin_turns import Visit, count_visits
 from browser_service.rules.quotas import Quotas
 from browser_service.security.concealment import Concealment
 from browser_service.security.named_secrets import NamedSecrets
@@ -18,11 +16,10 @@ from browser_service.sessions.vault import SessionVault
 from browser_service.spine.call import FrontCall, Go, Stage
 from browser_service.spine.feed import Feeds
 from browser_service.spine.policy import Policy
-from browser_service.spine.politeness import Origins
 from browser_service.spine.register import CallRegister, Record
 from shared.actions.base import Action
 from shared.actions.traits import Effect
-from shared.calls import ASKING, Call, ClientRef, Notice, Outcome, PageLimit
+from shared.calls import ASKING, Call, ClientRef, Outcome, PageLimit
 from shared.errors import CallNotFound, ErrorBody, HostGone
 from shared.pages import PageState
 
@@ -86,27 +83,6 @@ class NewPages(Stage):
         ):
             return await go(call)
         with self.directory.reserve(page_id, client_id):  # perhaps the call takes it only after waiting in line for it
-            return await go(call)
-
-
-@dataclass(eq=False)
-class Visits(Stage):
-    """The turns at the origins to which a call sends requests."""
-
-    asks = ("navigates", "request_method", "part_fields")
-    directory: Directory
-    clients: Clients
-    origins: Origins
-
-    async def run(self, call: FrontCall, go: Go) -> Outcome:
-        action = call.limited or call.action
-        page = self.directory.get(call.address.page_id)
-        origins = count_visits(action, self.directory.seen_by(page, call.client_id).url if page else "")
-        async with AsyncExitStack() as turns:
-            for origin, times in sorted(origins.items()):  # always in one order, so that no two calls deadlock
-                visit = Visit(call.call_id, call.client_id, action.name(), action.allowed_ms() / 1000, times)
-                if text := await turns.enter_async_context(self.origins.turn(origin, visit, call.record.cancel)):
-                    self.clients.notify(call.client_id, Notice(text=text))
             return await go(call)
 
 

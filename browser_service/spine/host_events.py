@@ -10,10 +10,8 @@ from browser_service.host.seam import CallKey
 from browser_service.rules.bounded import Bounded
 from browser_service.security.named_secrets import NamedSecrets
 from browser_service.security.seal import Seal
-from browser_service.security.urls import origin_of
 from browser_service.sessions.directory import Directory
 from browser_service.sessions.told import ToldSessions
-from browser_service.spine.politeness import Origins
 from browser_service.store.health import Storage
 from browser_service.store.journal import Journal
 from shared.calls import ASKING, Notice
@@ -32,7 +30,6 @@ from shared.events import (
     RequestOver,
     SessionTold,
     StateSaved,
-    Throttled,
 )
 from shared.model import Json, weight
 from shared.pages import PageState
@@ -54,7 +51,6 @@ class HostEvents:
     seal: Seal
     told: ToldSessions
     storage: Storage
-    origins: Origins
     downloads: Downloads
     secrets: NamedSecrets
     on_person: Callable[[PageState], None]
@@ -137,8 +133,6 @@ class HostEvents:
                 self._keep(event)
             case DownloadMoved():
                 self.downloads.note(event.download)
-            case Throttled():
-                self._pause(event)
 
     def _pass_on(self, event: PageRetired | CallEnded | RequestOver) -> None:
         if isinstance(event, PageRetired):
@@ -192,11 +186,6 @@ class HostEvents:
     def _tell(self, page: PageState) -> None:
         moved = PageMoved(page_id=page.page_id, session_id=page.session_id, revision=page.revision)
         self.clients.page_moved(moved, lambda client_id: self.directory.open_to(page, client_id))
-
-    def _pause(self, event: Throttled) -> None:
-        text = self.origins.throttled(origin_of(event.url) or event.url, event)
-        if text and event.client_id is not None:
-            self.clients.notify(event.client_id, Notice(text=text))
 
     async def write_down(self) -> None:
         """Write changed pages, logins and downloads to the journal. If that fails, they are written later."""

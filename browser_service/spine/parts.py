@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from browser_service.clients.downloads import Downloads
 from browser_service.clients.presence import Clients
-from browser_service.clients.work import Work
 from browser_service.flows.desk import FlowDesk
 from browser_service.host.seam import SessionHost
 from browser_service.rules.quotas import Quotas
@@ -16,7 +15,6 @@ from browser_service.spine.cross_origin import CrossOriginGuard
 from browser_service.spine.feed import Feeds
 from browser_service.spine.host_calls import HostCalls
 from browser_service.spine.policy import Policy
-from browser_service.spine.politeness import Origins
 from browser_service.spine.stages import Ledger, Traced
 from browser_service.spine.talk import Talk
 
@@ -31,13 +29,11 @@ class FrontParts:
     addressing: Addressing
     policy: Policy
     quotas: Quotas
-    origins: Origins
     guard: CrossOriginGuard
     feeds: Feeds
     ledger: Ledger
     host_calls: HostCalls
     lifecycle: SessionLifecycle
-    work: Work
     downloads: Downloads
     flows: FlowDesk
     talk: Talk

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Final, cast
 
 from browser_service.clients.listing import listing
-from browser_service.clients.work import Work
 from browser_service.flows.desk import FlowDesk
 from browser_service.flows.running import Ports, Seen
 from browser_service.observability.activity import Activity
@@ -49,10 +48,6 @@ class ServiceContext:
         self.undoables: list[Undoable] = []
         """Acts of the call that can be undone."""
         self._steps = 0
-
-    @property
-    def work(self) -> Work:
-        return self._parts.work
 
     @property
     def sessions(self) -> SessionLifecycle:

@@ -79,6 +79,7 @@ MIGRATIONS: Final[dict[str, tuple[str, ...]]] = {
             " viewer_id TEXT NOT NULL, key TEXT NOT NULL, at REAL NOT NULL)"
         ),
     ),
+    "m_no_subscribed": ("DROP TABLE subscribed",),
 }
 
 

@@ -1,5 +1,5 @@
-"""The small tables of the journal: requests to people, browsers that are called for them, colours, threads and halts of
-agents, hosts of sessions, named tokens."""
+"""The small tables of the journal: requests to people, colours, threads and halts of agents, hosts of sessions, named
+tokens."""
 
 import contextlib
 import sqlite3
@@ -18,7 +18,6 @@ _MOST_ASKED: Final = 1_000
 MOST_DEALT: Final = 1_000
 MOST_THREADS: Final = 1_000
 _MOST_TOKENS: Final = 1_000
-_MOST_SUBSCRIBED: Final = 20
 
 
 class _Table:
@@ -36,30 +35,6 @@ class AskedTable(_Table):
         sql = "SELECT at, facts FROM asked WHERE at >= ? ORDER BY at DESC LIMIT ?"
         rows = await self._journal.read(sql, at, limit)
         return [(float(str(ended)), RequestOver.model_validate_json(str(facts))) for ended, facts in rows]
-
-
-class Subscribed(NamedTuple):
-    """A browser that is called by Web Push: where, its keys, whose it is, and our key that it takes calls from."""
-
-    endpoint: str
-    p256dh: str
-    auth: str
-    viewer_id: str
-    key: str
-
-
-class PushTable(_Table):
-    async def since(self, at: float) -> list[Subscribed]:
-        """Return the browsers that were at the wall since a time."""
-        rows = await self._journal.read("SELECT * FROM subscribed WHERE at >= ?", at)
-        return [Subscribed._make(map(str, row[:-1])) for row in rows]
-
-    async def keep(self, one: Subscribed) -> None:
-        row = (*one, time.time())
-        await self._journal.transact(lambda db: keep_newest(db, "subscribed", _MOST_SUBSCRIBED, *row))
-
-    async def forget(self, column: Literal["endpoint", "viewer_id"], value: str) -> None:
-        await self._journal.write(f"DELETE FROM subscribed WHERE {column} = ?", value)  # noqa: S608 - names of ours
 
 
 class Dealt(NamedTuple):

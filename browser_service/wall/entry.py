@@ -71,9 +71,7 @@ async def enter(request: Request) -> Response:
 @router.post(wire.WALL_LEAVE)
 async def leave(request: Request) -> Response:
     """End this viewer's visit."""
-    viewer, parts = _proven(request), services(request)
-    await parts.push.subscribe(viewer.viewer_id, None)  # first: who has left can end no calls any more
-    await parts.viewing.leave(viewer)
+    await services(request).viewing.leave(_proven(request))
     reply = done(request, {})
     _set_cookie(reply, request, "", 0)
     return reply

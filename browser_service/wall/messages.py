@@ -5,7 +5,6 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field, TypeAdapter, ValidationError
 
-from browser_service.clients.push import Subscription
 from shared.attached import TabShare, TabUnshare
 from shared.errors import InvalidRequest
 from shared.frames import Frame, View
@@ -190,14 +189,6 @@ class Unshare(TabUnshare):
     id: int
 
 
-class Push(_Asked):
-    """Where the viewer's browser is called by Web Push from now on, or that it is not; the answer has our key."""
-
-    type: Literal["push"]
-    subscription: Subscription | None = None
-    off: bool = False
-
-
 class Tell(_Asked):
     """A person's line to an agent, or to all; maybe about the element that they picked last."""
 
@@ -236,7 +227,7 @@ class Input(Model):
 Talk = Tell | Halt | Point
 OnPage = Act | DialogAnswer | Dropped | Files | Find | Go | Login | Save
 """What is done to one page."""
-Question = Listing | Tabs | Places | Day | Push | Talk
+Question = Listing | Tabs | Places | Day | Talk
 """What is answered by more than a line."""
 Request = OnPage | Reply | Open | Show | Attach | Share | Unshare | Question
 Message = Hello | Watch | Request | Input

@@ -29,8 +29,6 @@ class Channel:
     masked: bool
     views: dict[object, tuple[View, OnFrame]] = field(default_factory=dict)
     frame: Frame | None = None
-    icon: str = ""
-    """The icon of the page's site, a PNG in base64."""
     picture: bytes = b""
     pictures: int = 0
     """Number of pictures so far, so that each viewer is sent each once."""
@@ -46,7 +44,6 @@ class Channel:
             fps=max(view.fps for view in views),
             quality=max(view.quality for view in views),
             masked=self.masked,
-            icon=True,
         )
 
     def take(self, frame: Frame) -> None:
@@ -55,8 +52,7 @@ class Channel:
             self.picture, self.pictures = base64.b64decode(frame.picture), self.pictures + 1
         elif frame.state == "hidden":
             self.picture, self.pictures = b"", self.pictures + 1
-        self.icon = self.icon if frame.icon is None else frame.icon
-        self.frame, self.packed = frame.model_copy(update={"picture": None, "icon": None}), {}
+        self.frame, self.packed = frame.model_copy(update={"picture": None}), {}
         for _, on_frame in [*self.views.values()]:
             on_frame(self.page_id)
 

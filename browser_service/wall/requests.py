@@ -127,10 +127,6 @@ class Requests:
                 return {"type": "places", "id": message.id, **places(self.parts, message.session_id)}
             case messages.Day():
                 return {"type": "day", "id": message.id, **await self.parts.past.day()}
-            case messages.Push():
-                if message.subscription is not None or message.off:
-                    await self.parts.push.subscribe(self.viewer.viewer_id, message.subscription)
-                return {"type": "push", "id": message.id, "key": self.parts.push.key}
             case _:
                 return {"id": message.id, **await self._talking.answer(message)}
 

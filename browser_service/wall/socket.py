@@ -78,8 +78,8 @@ class Watcher:
         recorded = identity if identity.operator else identity_of(viewer)
         self._requests = Requests(parts, identity, recorded, viewer)
         self._channels: dict[str, Channel] = {}
-        self._sent: dict[str, tuple[int, str]] = {}
-        """The number of the last picture that was sent of a page, and the icon of its site."""
+        self._sent: dict[str, int] = {}
+        """The number of the last picture that was sent of a page."""
         self._fresh: dict[str, None] = {}
         self._state: WallState | None = None
         self._version = -1
@@ -269,16 +269,13 @@ class Watcher:
         frame = channel.frame if channel is not None else None
         if channel is None or frame is None or self._parts.wall.is_locked(page_id, self._identity):
             return
-        pictures, icon = self._sent.get(page_id, (0, None))
-        is_new = pictures != channel.pictures
-        self._sent[page_id] = channel.pictures, channel.icon
+        is_new = self._sent.get(page_id, 0) != channel.pictures
+        self._sent[page_id] = channel.pictures
         if is_new not in channel.packed:
             colour = self._parts.colours.known(frame.act.client_id) if frame.act else None
             channel.packed[is_new] = messages.packed(frame, channel.picture if is_new else b"", colour)
         async with asyncio.timeout(_SENDS_WITHIN_S):
             await self._websocket.send_bytes(channel.packed[is_new])
-        if icon != channel.icon:
-            await self._send_json({"type": "icon", "pageId": page_id, "icon": channel.icon})
 
     async def _send_json(self, message: Json) -> None:
         async with asyncio.timeout(_SENDS_WITHIN_S):

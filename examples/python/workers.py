@@ -8,30 +8,31 @@ import subprocess
 import sys
 
 from browse_together import Browser, Page
-from browse_together.errors import WorkOwned
+from browse_together.errors import PageOwned
 from examples.python.login import sign_in
 
 
 def pack_all(url: str, name: str) -> None:
-    """Pack the orders that nobody else packs. Each process is a client of its own, with a page of its own."""
+    """Pack the orders that nobody else packs. Each process is a client of its own, and each order has a page, which one
+    client at a time holds."""
     with Browser(label=name) as browser:
-        page = browser.page()
-        page.goto(url)
-        sign_in(page)
-        for row in page.extract_table():
+        table = browser.page()
+        table.goto(url)
+        sign_in(table)
+        for row in table.extract_table():
+            page = browser.page(f"order-{row['Order']}")
             try:
-                browser.claim_work(f"order/{row['Order']}")
-            except WorkOwned:
+                page.goto(url)
+            except PageOwned:
                 continue
             if pack(page, row["Order"]):
                 print(f"{name} packed {row['Order']}", flush=True)
-            browser.release_work(f"order/{row['Order']}")
-        page.close_page()
+            page.close_page()
+        table.close_page()
 
 
 def pack(page: Page, order: str) -> bool:
     """Pack an order, unless that was done since the table was read."""
-    page.reload_page()
     button = f"role=button[name='Pack {order}']"
     if not page.find_elements(button).count:
         return False

@@ -19,7 +19,7 @@ class Goto(VisitingAction):
     """Go to a URL; the reply outlines the page. Without pageId each call opens a new page.
 
     A new pageId opens a page of that name, in the shared login. A page that has not loaded after 8 s counts as loaded
-    once it can be used. A site that answers 429 is left alone: RATE_LIMITED says until when."""
+    once it can be used."""
 
     everyday = ("params",)
     unaddressed = Unaddressed.NEW_PAGE

@@ -120,8 +120,7 @@ def _method(action: "Fetch") -> str:
 class Fetch(PageAction):
     """Send an HTTP request from the page, with its cookies.
 
-    It has the page's origin. An HTTP error status is an error that carries status, headers and the body's start. After
-    a 429 the site is left alone for as long as it asks (RATE_LIMITED)."""
+    It has the page's origin. An HTTP error status is an error that carries status, headers and the body's start."""
 
     everyday = ("method", "headers", "body")
     effect = Effect.ACTS

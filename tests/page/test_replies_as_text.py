@@ -47,9 +47,6 @@ NOT_SAID: Final[dict[str, str]] = {
     "*.page.sessionId": "the line of the page names one that is not the shared login",
     "list_pages.page.revision": "any reply of that page has it",
     "list_pages.page.actedMsAgo": "in words",
-    "list_work.work.claimedMsAgo": "in seconds",
-    "list_work.work.offered": "said where it is",
-    "list_work.work.owner.you": "the owner is named where it is another, and only then",
     "*.page.owner.you": "the owner is named where it is another, and only then",
     "*.page.owner.label": "what it is called itself a chat knows; an error names the other",
     "*.page.dialog": "the error, or the reply of a call that waits for it, says it",
@@ -90,8 +87,6 @@ NOT_SAID: Final[dict[str, str]] = {
     "*.answered.accepted": "in words",
     "handle_dialog.callId": "the reply is what came of that call",
     "request_human.state": "in words",
-    "claim_work.yours": "in words",
-    "release_work.released": "in words",
     "*.error.details.context.retries": "it was tried once",
     "run_flow.error.details.context.code": "the message has the words of the step's error",
     "run_flow.error.details.context.effectsBegun": "for whoever runs a table of rows",
@@ -335,13 +330,6 @@ async def share(tour: Tour) -> None:
     await tour.call("get_activity", format="json", limit=2)
 
 
-async def work(tour: Tour) -> None:
-    await tour.call("claim_work", key="invoices")
-    await tour.call("claim_work", key="invoices", by=tour.other)
-    await tour.call("list_work", by=tour.other)
-    await tour.call("release_work", key="invoices")
-
-
 async def flows(tour: Tour) -> None:
     taught: Json = {"pageId": "taught"}
     changed = SHOP.replace("Gift", "Present").replace("id=gift", "")
@@ -388,7 +376,7 @@ async def test_the_text_of_a_reply_says_all_that_its_json_says(
     agent: Agent, other: Agent, site: Site, shop: str
 ) -> None:
     tour = Tour(agent, other, site, shop)
-    for part in (read, fill, click, take, network, dialogs, share, work, flows, sessions):
+    for part in (read, fill, click, take, network, dialogs, share, flows, sessions):
         await part(tour)
     assert not tour.lacks, "\n".join(tour.lacks)
     peoples = {name for name, action in ACTIONS.items() if action.claim >= Claim.BY_PERSON}

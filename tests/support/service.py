@@ -183,10 +183,8 @@ class RunningService:
             yield Agent(http, client_id, label or client_id)
 
 
-UNLIMITED = dict.fromkeys(
-    ("client_pages", "calls_in_flight", "client_calls_per_minute", "origin_at_once", "origin_per_minute"), 0
-)
-"""Higher limits, because tests call a service and a site more often than agents would. Tests look at cookies, too."""
+UNLIMITED = dict.fromkeys(("client_pages", "calls_in_flight", "client_calls_per_minute"), 0)
+"""Higher limits, because tests call a service more often than agents would. Tests look at cookies, too."""
 
 
 def settings_for(data_dir: Path, **changes: AnyJson) -> Settings:
@@ -231,12 +229,8 @@ async def visiting(service: RunningService) -> AsyncIterator[Agent]:
 
 
 async def tidy(service: RunningService, agent: Agent, keep: str = "") -> None:
-    """Close the agent's sessions, and all pages but the one that is to be kept, and end its claims. A person closes
+    """Close the agent's sessions, and all pages but the one that is to be kept. A person closes
     those that are private, or that a person has been asked about."""
-    if agent.client_id in service.parts.work.holders:
-        for work in (await agent.call("list_work"))["work"]:
-            if work["owner"]["you"]:
-                await agent.call("release_work", key=work["key"])
     if {*service.known_sessions()} - {DEFAULT_SESSION}:
         for session in (await agent.call("list_sessions"))["sessions"]:
             if session["owner"] and session["owner"]["you"]:

@@ -10,7 +10,7 @@ from browser_service.host.files import dated
 from browser_service.host.network.har import Archive
 from browser_service.host.network.patterns import UrlPattern
 from browser_service.host.network.routes import MockAnswer, Rule
-from browser_service.host.network.traffic import MOST_BODY, NOT_FOLLOWED, RequestRecord, RequestView, RequestWait
+from browser_service.host.network.traffic import MOST_BODY, RequestRecord, RequestView, RequestWait
 from browser_service.host.pages.handle import BrowserPage
 from browser_service.host.sessions.cookie_values import hidden_note
 from browser_service.host.stages.session_handle import BrowserSession
@@ -74,8 +74,7 @@ async def get_network_log(page: BrowserPage, action: network.GetNetworkLog) -> J
     view = _view(page, action)
     found = _matching_requests(page.settings.network.traffic.since(action.since or 0), action, view)
     records = [await _record(sent, action, view) for sent in found[-action.limit :]]
-    facts: Json = {"count": len(records), "matching": len(found), **_gap_note(page, action.since or 0)}
-    facts |= _hidden_note(page, action)
+    facts: Json = {"count": len(records), "matching": len(found), **_hidden_note(page, action)}
     if action.format == "text":
         return {**await page.files.shown("log", "\n".join(map(_line, records)), action.budget), **facts}
     text = await page.files.shown("log", json.dumps(records, ensure_ascii=False), action.budget)
@@ -121,7 +120,7 @@ async def export_har(page: BrowserPage, action: network.ExportHar) -> Json:
     data, mime_type = await Archive(view, action.content, minimal=action.mode == "minimal").write(found)
     withheld = sum(not view.owns(each) for each in found)
     name = dated("requests", page.page_id) + (".har" if mime_type == "application/json" else "")
-    counts: Json = {"count": len(found), "withheld": withheld, **_gap_note(page, 0)}
+    counts: Json = {"count": len(found), "withheld": withheld}
     return {
         "artifact": await page.files.keep(data, mime_type, "requests", name),
         **counts,
@@ -137,12 +136,6 @@ def _view(page: BrowserPage, action: network.LogDetails | network.ExportHar) -> 
 
 def _hidden_note(page: BrowserPage, action: network.LogDetails | network.ExportHar) -> Json:
     return hidden_note(page.call) if action.include_secrets else {}
-
-
-def _gap_note(page: BrowserPage, since: int) -> Json:
-    """Return a note if requests after number `since` are missing."""
-    last = page.settings.network.traffic.missed_after
-    return {"missing": f"after {last} came requests that were {NOT_FOLLOWED}"} if last and last >= since else {}
 
 
 def _matcher(

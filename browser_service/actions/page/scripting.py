@@ -11,6 +11,7 @@ from pydantic import JsonValue
 
 from browser_service.actions.support.secret_values import header_values
 from browser_service.host.events import well_formed
+from browser_service.host.network.act_requests import describe_pause
 from browser_service.host.pages.handle import BrowserPage
 from browser_service.host.scripts import marked, results, script
 from browser_service.host.scripts.results import Result
@@ -171,7 +172,8 @@ def _http_error(url: str, answer: dict[str, Any]) -> NetworkError:  # Any: JSON,
     answered = f"{answer['status']} {phrase}".strip()
     if answer["status"] == 0:
         answered = f"{unreadable.get(str(answer['type']), 'nothing')}, which scripts may not read"
-    return NetworkError(f"{url} answered {answered}", details={"url": url, "context": _context(answer)})
+    pause = describe_pause(answer["status"], answer["headers"])
+    return NetworkError(f"{url} answered {answered}{pause}", details={"url": url, "context": _context(answer)})
 
 
 async def _network_error(page: BrowserPage, action: scripting.Fetch, url: str, answer: Json) -> BrowseError:

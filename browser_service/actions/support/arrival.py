@@ -11,7 +11,7 @@ from playwright.async_api import Response
 
 from browser_service.actions.support.secret_values import password_for
 from browser_service.host import errors
-from browser_service.host.network.act_requests import NO_CONTENT
+from browser_service.host.network.act_requests import ASKS_FOR_PAUSE, NO_CONTENT, describe_pause
 from browser_service.host.network.guard import is_chromium
 from browser_service.host.network.sign_in import with_userinfo
 from browser_service.host.pages.handle import BrowserPage
@@ -77,6 +77,9 @@ async def arrive(
             if errors.shows_error_page(error):
                 await observation.wait_for_error_page()
             raise login_required(page, challenge) from error
+        if observation.status in ASKS_FOR_PAUSE and errors.shows_error_page(error):  # as for a 401
+            await observation.wait_for_error_page()
+            raise _paused(page, action, observation) from error
         if observation.status in NO_CONTENT and not observation.visited_urls:
             raise _nowhere(page, action, observation) from error
         if not (errors.is_timeout(error) and observation.ready):
@@ -115,11 +118,13 @@ def _arrived(page: BrowserPage, response: Response | None) -> Json:
         return {"url": page.url}
     if response.status == HTTPStatus.UNAUTHORIZED and (challenge := page.record.challenge) is not None:
         raise login_required(page, challenge)
-    return {"url": page.url, "status": response.status, "observed": f"HTTP {response.status}"}
+    pause = describe_pause(response.status, response.headers)
+    return {"url": page.url, "status": response.status, "observed": f"HTTP {response.status}{pause}"}
 
 
 def _still_loading(page: BrowserPage, action: NavigationAction, observation: Observation, seconds: float) -> Json:
-    urls, status = observation.pending_urls(), f"HTTP {observation.status}; " if observation.status else ""
+    urls = observation.pending_urls()
+    status = f"HTTP {observation.status}{observation.retry_after}; " if observation.status else ""
     listed = ", ".join(cut(url, _URL_CHARACTERS) for url in urls[:_LISTED_URLS])
     pending = (
         f"{len(urls)} request{'s' if len(urls) > 1 else ''} pending: {listed}" if urls else "no request is pending"
@@ -138,6 +143,14 @@ def _nowhere(page: BrowserPage, action: NavigationAction, observation: Observati
     return NavigationFailed(
         f"Navigation to {url} led nowhere: the server answered {observation.status}, no content.",
         hint=f"The page stays where it was: {next_call('snapshot')}. To only send the request: fetch.",
+        details={"url": url, "context": {"status": observation.status}},
+    )
+
+
+def _paused(page: BrowserPage, action: NavigationAction, observation: Observation) -> NavigationFailed:
+    url = action.requested_url or page.url
+    return NavigationFailed(
+        f"{url} answered HTTP {observation.status}{observation.retry_after}, and nothing to show.",
         details={"url": url, "context": {"status": observation.status}},
     )
 

@@ -1,6 +1,7 @@
 """Records the requests of one act: those that change something, those that the act caused, and navigations."""
 
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from http import HTTPStatus
@@ -13,15 +14,17 @@ from browser_service.host.events import address_of
 from browser_service.rules.bounded import Bounded
 from shared.model import Json
 from shared.next_calls import next_call
-from shared.quoting import address
+from shared.quoting import address, quoted
 
 _POLLED_FROM: Final = 2
 """Requests without an act after which an address counts as polled. The first may still belong to the previous act."""
 _APART_S: Final = 0.25
 """Maximum time in one act between requests to an address with the same cause, such as a burst or keystrokes. A later
 one is polling."""
+ASKS_FOR_PAUSE: Final = {HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE}
 _REFUSALS: Final = {404: "not found", 410: "not found", 429: "too many requests"}
 _MOST_ADDRESSES: Final = 200
+_MOST_DIGITS: Final = 9
 _KEY_CHARACTERS: Final = 500
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 FAILURES = 400
@@ -110,6 +113,7 @@ class ActRequests:
     """When a request of the act last ended after the act's own end."""
 
     status: int = 0
+    retry_after: str = ""
     navigating: bool = False
     navigation_request: Request | None = None
     was_navigating: bool = False
@@ -173,7 +177,7 @@ class ActRequests:
     def answered(self, response: Response, *, is_document: bool) -> None:
         request = response.request
         if is_document:
-            self.status = response.status
+            self.status, self.retry_after = response.status, describe_pause(response.status, response.headers)
             self.answered_documents.add(request)
         if request in self.writes or request in self.reads:
             self._add_outcome(request, str(response.status))
@@ -217,11 +221,6 @@ class ActRequests:
         """Note that the page has navigated. If the awaited document was answered, this is a new document."""
         if self.navigation_request in self.answered_documents:
             self.left_document, self.navigation_request = True, None
-
-    def unheard(self) -> None:
-        """Stop waiting for requests, because their ends will not be reported."""
-        self.unanswered.clear()
-        self.loading.clear()
 
     def request_lines(self) -> list[str]:
         """Describe the requests."""
@@ -285,6 +284,13 @@ def describe_status(status: str) -> str:
         return status
     refused = _REFUSALS.get(int(status), "refused")
     return f"{status}: {'the server failed' if int(status) >= HTTPStatus.INTERNAL_SERVER_ERROR else refused}"
+
+
+def describe_pause(status: int, headers: Mapping[str, str]) -> str:
+    """Name the pause that a site asks for with its refusal, after the status; "" if it asks for none."""
+    asked = headers.get("retry-after", "") if status in ASKS_FOR_PAUSE else ""
+    is_number = asked.isascii() and asked.isdecimal() and len(asked) <= _MOST_DIGITS
+    return f", Retry-After: {asked if is_number else quoted(asked)}" if asked else ""
 
 
 def _is_refused(response: Response) -> bool:

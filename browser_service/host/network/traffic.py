@@ -14,7 +14,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from http import HTTPStatus
 from typing import Final, Protocol
 
 from playwright.async_api import Error as PlaywrightError
@@ -30,7 +29,6 @@ from browser_service.security.urls import BROWSERS_OWN
 from shared.background import AtMost
 from shared.cuts import BEYOND, cut
 from shared.errors import PageNotFound, TimedOut
-from shared.events import Throttled
 from shared.next_calls import next_call
 
 MOST_REQUESTS: Final = 500
@@ -46,7 +44,6 @@ _SHOWING_TYPES: Final = frozenset({"document", "fetch", "xhr", "script", "styles
 """Types whose answers may change what a page shows; pictures and streams do not count."""
 _LONG_S: Final = 30
 """An answer that takes longer is an event stream, not something that the page is about to show."""
-NOT_FOLLOWED: Final = "not followed, because there were too many"
 REDACTED: Final = "(redacted)"
 
 """Returns the id of a client, or an empty string."""
@@ -198,8 +195,8 @@ class Traffic(TabListener):
         self._owner = owner
         self._records = Bounded[Request, RequestRecord](MOST_REQUESTS)
         self._waiting: dict[asyncio.Future[RequestRecord], RequestWait] = {}
-        self.count = self.missed_after = 0
-        """The number of the last request, and the number that it had when requests were last missed."""
+        self.count = 0
+        """The number of the last request."""
 
     def attach(self, page: Page, events: TabEvents) -> None:
         events.listeners.append(self)
@@ -311,13 +308,6 @@ class Traffic(TabListener):
         if record := self._records.get(request):
             record.ended_at, record.failure = time.time(), request.failure or "failed"
 
-    def on_requests_missed(self) -> None:
-        """Note that further requests and the ends of open ones will not be reported."""
-        self.missed_after = self.count
-        for record in self._records.values():
-            if record.ended_at is None:
-                record.ended_at, record.failure = time.time(), NOT_FOLLOWED
-
     def _wake(self, record: RequestRecord) -> None:
         for arrival, wait in self._waiting.items():
             if not arrival.done() and wait.matches(record):
@@ -336,14 +326,3 @@ async def _headers(message: Request | Response) -> Headers:
     async with AtMost(_ANSWERS_WITHIN_S, PlaywrightError):
         return [(header["name"], header["value"]) for header in await message.headers_array()]
     return [*message.headers.items()]
-
-
-def throttled(response: Response, *, fetching: bool) -> Throttled | None:
-    """Return the event that a site asks for a pause, by its answer to a page's document or a caller's fetch; else
-    None."""
-    if response.status not in {HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE}:
-        return None
-    request, retry_after = response.request, response.headers.get("retry-after")
-    if not _is_document(request) and not (fetching and request.resource_type == "fetch"):
-        return None
-    return Throttled(url=response.url, status=response.status, retry_after=retry_after)

@@ -80,7 +80,7 @@ class PageEntry:
         self.recorder = Recorder(record, session.recordings)
         self.filled_fields = FilledFields()
         self.current = CurrentTab(record, session, self.filled_fields, common.dialogs)
-        self.screencast = Screencast(record, self.current, self.queue, self._icon)
+        self.screencast = Screencast(record, self.current, self.queue)
         self.thumbnails = Thumbnails(
             *(record, self.current, self.screencast, self.recorder, session.tracing),
             timeline=limits.timeline,
@@ -118,10 +118,6 @@ class PageEntry:
     def _busy(self, client_id: str) -> bool:
         """Say if a client has a queued or running call on the page."""
         return self._common.running.busy(client_id, self.page_id)
-
-    def _icon(self, tab: Tab) -> str:
-        """Return the icon of the site that a tab shows. A page with routes loads none, because they would match it."""
-        return "" if self.settings.network.rules else self.session.icons.of(tab)
 
     @property
     def needed(self) -> bool:

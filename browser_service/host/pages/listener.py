@@ -11,7 +11,6 @@ from browser_service.host.elements.filled_fields import FilledFields
 from browser_service.host.elements.ties import listen
 from browser_service.host.network.downloads import Downloads
 from browser_service.host.network.tab_events import TabListener
-from browser_service.host.network.traffic import throttled
 from browser_service.host.pages.current_tab import CurrentTab
 from browser_service.host.sessions.logins import Logins
 from browser_service.host.tabs.record import BLANK, ERROR_PAGE, PageRecord
@@ -25,7 +24,6 @@ from shared.quoting import address
 
 _FORM_TYPES: Final = frozenset({"document", "xhr", "fetch"})
 """Resource types with which a page sends forms. The others are files and the page's own measurements (ping)."""
-_MOST_THROTTLED: Final = 100
 _TOLD_EVERY_S: Final = 0.1
 _WINDOW_COMES_WITHIN_S: Final = 0.5
 _SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
@@ -160,21 +158,8 @@ class Listener(TabListener):
         if request.method not in _SAFE and request.resource_type in _FORM_TYPES:
             self.fields.clear()
 
-    def on_response(self, response: Response) -> None:
+    def on_response(self, _: Response) -> None:
         self.logins.save_soon()  # it may have set a cookie
-        turn, lease = self.queue.current, self.record.lease
-        event = throttled(response, fetching=turn is not None and "fetch" in {turn.action, turn.part})
-        if event is None:
-            return
-        if turn is not None:
-            if len(turn.throttled) < _MOST_THROTTLED:
-                turn.throttled.append(event.url)
-            event.client_id, event.client_label = turn.call.client_id, turn.call.client_label
-        elif lease is not None:
-            event.client_id, event.client_label = lease.client_id, lease.label
-        if self.record.private:
-            event.client_label = ""  # everybody gets the event; nobody else may learn who uses the page
-        self.record.emit(event)
 
     def _on_download(self, tab: Tab, download: Download) -> None:
         """Follow a download for the page's holder, or else for the client that acts there. Agents get no downloads of a

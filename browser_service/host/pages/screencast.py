@@ -5,7 +5,6 @@ import contextlib
 import itertools
 import secrets
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
@@ -28,7 +27,6 @@ from shared.background import AtMost, Background
 from shared.frames import Box, Frame, FrameState, ShownAct, ShownChallenge, View
 from shared.quoting import one_line
 
-IconOf = Callable[[Tab], str]
 LASTS_S: Final = 5.0
 """We take pictures for this long after the last request for one."""
 _LOOK_S: Final = 1.0
@@ -64,10 +62,8 @@ class ShownCall:
 class Screencast:
     """The picture of one page, whichever tab is behind it, and the act that runs there."""
 
-    def __init__(self, record: PageRecord, current: CurrentTab, queue: PageQueue, icon_of: IconOf) -> None:
+    def __init__(self, record: PageRecord, current: CurrentTab, queue: PageQueue) -> None:
         self._record, self._current, self._queue = record, current, queue
-        self._icon_of = icon_of
-        self._icon, self._icon_seq = "", 0
         self._seq = next(_STARTS) << _START_BITS
         self._changed = asyncio.Event()
         self._picture: Picture | None = None
@@ -95,7 +91,7 @@ class Screencast:
         try:
             while True:
                 self._views[view.masked] = view, loop.time()
-                self._look(with_icon=view.icon)
+                self._look()
                 left = until - loop.time()
                 if self._seq != seq or left <= 0:
                     return await self._frame(seq, view)
@@ -152,7 +148,7 @@ class Screencast:
 
     # --- what there is to see ----------------------------------------------------------------------------------------
 
-    def _look(self, *, with_icon: bool) -> None:
+    def _look(self) -> None:
         """Take pictures of the current tab, and note what else has changed."""
         tab = self._current.tab if self._current.live else None
         view = self._wanted()
@@ -165,8 +161,6 @@ class Screencast:
         if seen != self._seen:
             self._seen = seen
             self._seq += 1
-        if with_icon and tab is not None and (icon := self._icon_of(tab)) != self._icon:
-            self._icon, self._icon_seq = icon, self.next_seq()
         self._ask_for_sign()
 
     def _is_current(self) -> bool:
@@ -227,7 +221,6 @@ class Screencast:
             seq=max(now, picture.seq) if picture is not None else now,
             state=state,
             picture=picture.data if picture is not None and picture.seq > seq else None,
-            icon=self._icon if view.icon and self._icon_seq > seq else None,
             width=picture.width if picture else 0,
             height=picture.height if picture else 0,
             current=picture is None or picture.navigations == self._record.navigations,

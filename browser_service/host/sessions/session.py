@@ -24,7 +24,6 @@ from browser_service.host.sessions.session_events import PageEvents, SessionEven
 from browser_service.host.sessions.windows import Windows
 from browser_service.host.tabs.init_scripts import InitScripts
 from browser_service.host.tabs.recording import Recording
-from browser_service.host.tabs.site_icons import SiteIcons
 from browser_service.host.tabs.traces import Tracing
 from browser_service.rules.login_ends import LoginEnds
 from browser_service.rules.turns import PageQueue
@@ -77,7 +76,6 @@ class SessionEntry:
         self.login_ends = LoginEnds()
         self.used_at = time.monotonic()
         self.recordings: set[Recording] = set()
-        self.icons = SiteIcons(policy)
         self.tracing = Tracing()
         self.headers: dict[str, str] = {**spec.headers}
         self.init_scripts = InitScripts(texts={**spec.init_scripts})

@@ -4,11 +4,7 @@ from dataclasses import replace
 
 from browser_service.host.calls import CallRun
 from browser_service.host.pages.handle import BrowserPage
-from browser_service.rules.origin_turns import count_visits
-from browser_service.security.urls import origin_of
-from shared.actions.base import Action
 from shared.actions.traits import Effect
-from shared.errors import NetworkError
 
 
 def as_part(page: BrowserPage, run: CallRun, index: int) -> BrowserPage:
@@ -28,19 +24,3 @@ async def wait_for_dialog(run: CallRun) -> None:
             await run.wait_for_dialog()
         except TimeoutError:
             raise run.cancelled_error() from None
-
-
-def note_part(page: BrowserPage, part: Action) -> None:
-    """Note which part runs. Raises NetworkError if it would visit a site that asked for a pause after an earlier
-    part."""
-    turn = page.queue.current
-    if turn is None:
-        return
-    turn.part = part.name()
-    for url in turn.throttled:
-        if (origin := origin_of(url)) in count_visits(part, page.record.url):
-            raise NetworkError(
-                f"{origin} asked for a pause after an earlier step: nothing more was sent there.",
-                hint="Go on there later: RATE_LIMITED says until when.",
-                details={"url": url},
-            )

@@ -11,7 +11,7 @@ from typing import Final, TypeVar
 from playwright.async_api import ConsoleMessage, Error, Frame, JSHandle, Page, Request
 
 from browser_service.host.elements.ties import listen
-from browser_service.host.network.tab_events import PER_SECOND, TabEvents, TabListener
+from browser_service.host.network.tab_events import TabEvents, TabListener
 from browser_service.host.tabs.record import PageRecord
 from shared.background import Background
 from shared.cuts import cut
@@ -66,12 +66,11 @@ class Console(TabListener):
         self._document = 0
         self._requested: Request | None = None
         self._background = Background()
-        self._missed_navigations = False
 
     async def attach(self, page: Page, events: TabEvents, *, came_by_itself: bool) -> None:
         """Listen to a new Playwright page behind the pageId. With `came_by_itself`, also take the messages that the
         driver has kept. We listen before we ask for these, because what comes between would be lost."""
-        early = _Early(self)
+        early = _Early()
         events.listeners.append(early)
         events.hear_console()
         heard, failed = early.heard, early.failed
@@ -120,15 +119,7 @@ class Console(TabListener):
             requested, self._requested = self._requested, None
             answered = requested is not None and requested.failure is None
             elsewhere = not frame.url.startswith(("http:", "https:"))
-            self._document += answered or elsewhere or self._missed_navigations
-            self._missed_navigations = False
-
-    def on_requests_missed(self) -> None:
-        """Treat the next navigation as one to another document, because its request may go unheard."""
-        self._missed_navigations = True
-
-    def on_messages_missed(self) -> None:
-        self._add("other", f"(more than {PER_SECOND} messages within a second; the rest of them is not kept)")
+            self._document += answered or elsewhere
 
     def on_message(self, message: ConsoleMessage) -> None:
         source = message.location
@@ -162,8 +153,7 @@ def _not_in(heard: list[T], kept: list[T], key: Callable[[T], object]) -> list[T
 class _Early(TabListener):
     """What comes from a page while its earlier messages are fetched."""
 
-    def __init__(self, console: Console) -> None:
-        self._console = console
+    def __init__(self) -> None:
         self.heard = list[ConsoleMessage]()
         self.failed = list[Error]()
 
@@ -172,9 +162,6 @@ class _Early(TabListener):
 
     def on_error(self, error: Error) -> None:
         self.failed.append(error)
-
-    def on_messages_missed(self) -> None:
-        self._console.on_messages_missed()
 
 
 async def _dispose(values: list[JSHandle]) -> None:

@@ -196,7 +196,8 @@ class Observation(ActRequests):
         return [*filter(None, lines)]
 
     def _arrivals(self, *, with_status: bool) -> list[str]:
-        status = f" → {describe_status(str(self.status))}" if with_status and self.status >= FAILURES else ""
+        failed = with_status and self.status >= FAILURES
+        status = f" → {describe_status(str(self.status))}{self.retry_after}" if failed else ""
         earlier = " (begun before this act)" if self.was_navigating else ""
         return [f"navigated to {address(url)}{status}{earlier}" for url in self.visited_urls[-1:]]
 

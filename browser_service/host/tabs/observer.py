@@ -18,7 +18,6 @@ from shared.cuts import cut
 from shared.quoting import address
 
 _ERROR_CHARACTERS: Final = 300
-_UNFOLLOWED: Final = "more requests within a second than are followed: what came of them is not known"
 
 
 class Observer(TabListener):
@@ -272,13 +271,6 @@ class Observer(TabListener):
     def on_finished(self, request: Request) -> None:
         for observation in self._updated():
             observation.loading.discard(request)
-
-    def on_requests_missed(self) -> None:
-        """Stop waiting for requests, because their ends go unheard."""
-        self._navigation_request, self._leaves = None, True
-        for observation in self._updated():
-            observation.unheard()
-        self.add_once(_UNFOLLOWED)
 
     def on_error(self, error: Error) -> None:
         lines = error.message.strip().splitlines() or ["(no message)"]  # a script can throw any value, '' too

@@ -81,10 +81,6 @@ export class Grid {
     if (tile?.picture.zoom !== before) this.onDrawn();
   }
 
-  icon({ pageId, icon }) {
-    this.#tiles.get(pageId)?.site.show(icon);
-  }
-
   #tick() {
     for (const id of this.#visible) this.#tiles.get(id)?.tick();
     for (const each of this.#requests.querySelectorAll("[data-at]")) write(each, since(each.dataset.at));

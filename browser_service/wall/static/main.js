@@ -1,14 +1,13 @@
 // Begins: gets in by the link, if there is one, and shows the door, the wall or one page.
 
 import { NewPage } from "./address.js";
-import { endCalls } from "./calls.js";
 import { DayView } from "./day.js";
 import { el, icon, say, write } from "./dom.js";
 import { arrival, enter, forgetRequest, leave, onEntry, renew, ticket } from "./entry.js";
 import { farewell, gate, waiting } from "./gate.js";
 import { Grid } from "./grid.js";
 import { PageView } from "./page.js";
-import { keepCalled, openKeys, openSettings, settings } from "./settings.js";
+import { openKeys, openSettings, settings } from "./settings.js";
 import { Socket } from "./socket.js";
 import { Threads } from "./threads.js";
 import { owner, present } from "./words.js";
@@ -67,10 +66,7 @@ function status(name) {
 function message(what) {
   if (what.type === "viewer") greet(what);
   else if (what.type === "state" || what.type === "patch") apply(what);
-  else {
-    if (what.type === "icon") grid.icon(what);
-    view?.message(what);
-  }
+  else view?.message(what);
   if (what.type === "refused" && !what.id) tell(`${what.reason} ${what.hint}`, true);
 }
 
@@ -80,7 +76,6 @@ function greet(viewer) {
   model.viewer = viewer;
   if (viewer.request) return;
   stay();
-  if (!viewer.readOnly) keepCalled(socket);
 }
 
 /** Stays signed in while the wall is in use, also over restarts of the service. */
@@ -181,10 +176,10 @@ function makeBar() {
   const who = chooser("Owner", "All owners", "who");
   const name = el("span", { className: "name cut" });
   const find = el("button", { type: "button", className: "icon plain find", "aria-label": "Find", "aria-expanded": "false", onclick: () => look(find.getAttribute("aria-expanded") === "false") }, icon(SEARCH));
-  const chosen = el("button", { type: "button", className: "icon plain", "aria-label": "Settings", title: "Settings (,)", onclick: () => openSettings(socket, tell) }, icon(SLIDERS));
+  const chosen = el("button", { type: "button", className: "icon plain", "aria-label": "Settings", title: "Settings (,)", onclick: () => openSettings(tell) }, icon(SLIDERS));
   const past = el("a", { className: "button plain", href: "#/day", title: "What happened within the past day" }, icon(CLOCK), el("span", { className: "word" }, "Past day"));
   const ways = el("nav", { className: "ways-on", "aria-label": "More" }, new NewPage(socket, tell).button, past);
-  const goes = el("button", { type: "button", className: "plain", onclick: () => endCalls().catch(() => {}).then(leave).catch(() => {}).then(() => location.reload()) }, "Leave");
+  const goes = el("button", { type: "button", className: "plain", onclick: () => leave().catch(() => {}).then(() => location.reload()) }, "Leave");
   const element = el("header", { className: "bar" },
     el("a", { className: "brand", href: "#/" }, el("img", { src: "/wall/static/mark.svg", alt: "" }), el("span", {}, "browse-together")),
     el("p", { className: "link" }, el("span", { role: "status" }, state), here),
@@ -269,12 +264,6 @@ addEventListener("hashchange", () => {
   if (/^#[^/]/.test(location.hash)) location.reload(); // the link of another viewer
   else if (bar) route();
 });
-navigator.serviceWorker?.addEventListener("message", ({ data: id }) => { // a click on a notification
-  const isHere = bar?.element.isConnected && [null, id].includes(model.viewer.request);
-  if (!isHere) forgetRequest();
-  location.hash = `#/request/${encodeURIComponent(id)}`;
-  if (!isHere) location.reload();
-});
 onEntry(() => app.querySelector(".gate .command") && location.reload());
 addEventListener("resize", () => bar && watch());
 document.addEventListener("visibilitychange", () => bar && watch());
@@ -283,7 +272,7 @@ addEventListener("keydown", (event) => {
   if (event.key === "Escape" && view) location.hash = "#/";
   else if (event.key.startsWith("Arrow") && event.target.matches(".title")) grid.step(event.key);
   else if (settings.keys && event.key === "?") openKeys(KEYS);
-  else if (settings.keys && event.key === ",") openSettings(socket, tell);
+  else if (settings.keys && event.key === ",") openSettings(tell);
   else if (settings.keys && event.key === "/" && !view) bar.look(true);
   else return;
   event.preventDefault();

@@ -9,13 +9,11 @@ import { Picture } from "./picture.js";
 import { Point } from "./point.js";
 import { question } from "./question.js";
 import { Picker } from "./tabs.js";
-import { Site } from "./tile.js";
 import { HOLDS, owner, standing } from "./words.js";
 
 const SHOWN = new Set(["stop", "take"]); // above the picture stands what they did
 
 export class PageView {
-  #site = new Site();
   #title = el("h1", { className: "cut", dir: "auto" });
   #url = el("p", { className: "url mono quiet cut" });
   #owner = el("span", { className: "owner cut" });
@@ -39,7 +37,7 @@ export class PageView {
     this.element = el("main", { className: "page", tabIndex: -1 },
       el("header", { className: "head" },
         el("a", { className: "button plain back", href: "#/", "aria-label": "Back to the wall" }, "←"),
-        el("div", { className: "names" }, el("div", { className: "heading" }, this.#site.element, this.#title),
+        el("div", { className: "names" }, el("div", { className: "heading" }, this.#title),
           el("div", { className: "under" }, el("p", { className: "whose" }, this.#owner, this.#facts), this.#url)),
         this.#toolbar(), this.address.element),
       el("div", { className: "stage" },
@@ -65,7 +63,6 @@ export class PageView {
     const isAwaited = kind === "tab"; // it only stands for the tab that is asked for
     this.element.classList.toggle("awaits", isAwaited);
     write(this.#title, isAwaited ? "Which of your tabs?" : page.locked ? page.id : page.title || page.id);
-    this.#site.update(isAwaited ? { locked: true } : page);
     write(this.#url, isAwaited ? "" : page.locked ? "A private page: only its person sees it" : page.url);
     write(this.#owner, owner(page));
     write(this.#facts, [page.id, this.#hasSessions() && `session ${page.session}`, page.host && `on host ${page.host}`].filter(Boolean).join(" · "));
@@ -170,7 +167,6 @@ export class PageView {
 
   message(message) {
     if (message.pageId !== this.id) return;
-    if (message.type === "icon") this.#site.show(message.icon);
     this.panel.message(message);
   }
 

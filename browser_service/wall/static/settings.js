@@ -1,7 +1,7 @@
 // What a person chooses for the wall in this browser: how it looks, and how it calls when an agent asks for them.
 
-import { subscribe, tellWorker, unsubscribe } from "./calls.js";
-import { el, write } from "./dom.js";
+import { el } from "./dom.js";
+import { KINDS } from "./words.js";
 
 const KEY = "browse-together.settings";
 const USUAL = { theme: "", density: "", sound: false, notify: false, keys: true };
@@ -9,10 +9,9 @@ const CHOICES = {
   theme: ["Colours", { "": "As the system", light: "Light", dark: "Dark" }],
   density: ["Density", { "": "Roomy", compact: "Compact" }],
 };
-const reach = new Text(); // of notifications: what they need
 const SWITCHES = {
   sound: ["Sound", "when an agent asks for you"],
-  notify: ["Notification", reach],
+  notify: ["Notification", "when an agent asks for you, while this page is open and not in front"],
   keys: ["Single keys", "such as / and ?: the key ? lists them"],
 };
 const TONES_HZ = [660, 880];
@@ -27,19 +26,8 @@ function read() {
 }
 
 export const settings = read();
-let isCalled = false; // by Web Push
 /** Another window of the wall may have chosen since. */
 const notifies = () => Object.assign(settings, read()).notify && globalThis.Notification?.permission === "granted";
-
-function sayReach() {
-  write(reach, `when an agent asks for you, ${!notifies() ? "and the wall is not in front" : isCalled ? "also when this page is closed" : "while this page is open"}`);
-}
-
-/** Has this browser called as its person chose, as far as it can be. */
-export async function keepCalled(socket) {
-  isCalled = notifies() && (await subscribe(socket, notifies));
-  sayReach();
-}
 
 function apply() {
   Object.assign(document.documentElement.dataset, { theme: settings.theme, density: settings.density });
@@ -54,8 +42,7 @@ function choose(name, value) {
 apply();
 
 /** Opens the settings. `tell` says what stands against one. */
-export function openSettings(socket, tell) {
-  sayReach();
+export function openSettings(tell) {
   const choices = Object.entries(CHOICES).map(([name, [text, values]]) => el("label", {}, text,
     el("select", { onchange: ({ target }) => choose(name, target.value) },
       Object.entries(values).map(([value, words]) => el("option", { value, selected: settings[name] === value }, words)))));
@@ -67,9 +54,6 @@ export function openSettings(socket, tell) {
       }
       if (name === "sound" && target.checked) ring();
       choose(name, target.checked);
-      if (name !== "notify") return;
-      sayReach();
-      await (target.checked ? keepCalled(socket) : unsubscribe(socket).catch((error) => tell(error.message, true)));
     } })));
   open("Settings", choices, switches);
 }
@@ -87,12 +71,23 @@ function open(title, ...parts) {
   sheet.showModal();
 }
 
-const permission = async () => (globalThis.Notification && navigator.serviceWorker ? Notification.requestPermission() : "denied");
+// Browsers of Android let pages show none by themselves.
+const permission = async () => (globalThis.Notification && !navigator.userAgent.includes("Android") ? Notification.requestPermission() : "denied");
 
 /** Calls the person for requests that are new. No page's or agent's words are in the notification. */
 export function call(requests) {
   if (settings.sound) ring();
-  if (notifies() && document.hidden) requests.forEach(tellWorker);
+  if (notifies() && document.hidden) requests.forEach(notify);
+}
+
+/** Shows that an agent asks for a person, who is led to that request by a click. */
+function notify({ id, kind }) {
+  const shown = new Notification(`An agent ${KINDS[kind] ?? KINDS.other}`, { tag: id, icon: "/wall/static/mark.svg" });
+  shown.onclick = () => {
+    shown.close();
+    focus();
+    location.hash = `#/request/${encodeURIComponent(id)}`;
+  };
 }
 
 function ring() {

@@ -4,33 +4,9 @@ import { el, paint, write } from "./dom.js";
 import { Picture } from "./picture.js";
 import { HOLDS, clock, host, owner, since } from "./words.js";
 
-/** Returns the letter that stands for a site; for one without a name, that of the page's title. */
-const initial = (site, title) => [...(/^[\d[]/.test(site) ? title ?? "" : site.replace(/^www\./, ""))][0]?.toUpperCase() ?? "";
-
-/** The mark of a page's site: its icon, or a letter. */
-export class Site {
-  #letter = el("span");
-  #icon = el("img", { alt: "", hidden: true });
-  element = el("span", { className: "site", "aria-hidden": "true" }, this.#letter, this.#icon);
-
-  update({ locked, url, title }) {
-    const place = locked ? "" : host(url);
-    write(this.#letter, initial(place, title));
-    this.element.hidden = !place;
-  }
-
-  /** Shows an icon, a PNG in base64; none if it is empty. */
-  show(icon) {
-    this.#icon.hidden = !icon;
-    this.#letter.hidden = Boolean(icon);
-    if (icon) this.#icon.src = `data:image/png;base64,${icon}`;
-  }
-}
-
 export class Tile {
   #owner = el("span", { className: "owner cut", dir: "auto" });
   #acted = el("span", { className: "acted quiet" });
-  site = new Site();
   #title = el("a", { className: "title cut", dir: "auto" });
   #place = el("span", { className: "place quiet cut" });
   #badges = el("p", { className: "badges" });
@@ -42,7 +18,7 @@ export class Tile {
     this.picture = new Picture(page.id);
     this.element = el("li", { className: "tile" }, this.picture.element,
       el("div", { className: "about" },
-        el("p", { className: "heading" }, this.site.element, this.#title),
+        el("p", { className: "heading" }, this.#title),
         el("p", { className: "line-of" }, this.#owner, this.#acted), this.#place, this.#badges));
     this.element.dataset.page = page.id;
     this.picture.goClose(this.element);
@@ -61,7 +37,6 @@ export class Tile {
     this.element.classList.toggle("asks", this.waits);
     const place = page.locked ? "" : host(page.url);
     write(this.#owner, owner(page));
-    this.site.update(page);
     write(this.#title, page.locked ? page.id : page.title || page.id);
     write(this.#place, page.locked ? "A private page" : [page.id, place].filter(Boolean).join(" · "));
     if (page.locked) this.picture.state("locked");

@@ -32,8 +32,8 @@ async def test_a_failure_has_its_error_and_its_text(agent: Agent) -> None:
 
 
 async def test_the_envelope_comes_as_structured_content_on_request(agent: Agent) -> None:
-    whole = (await agent.reply("list_work")).json()
-    body = await asked(agent, ForModel(structured=True), "list_work")
+    whole = (await agent.reply("list_downloads")).json()
+    body = await asked(agent, ForModel(structured=True), "list_downloads")
     assert body["rendered"]["structuredContent"] == whole
 
 
@@ -59,7 +59,7 @@ async def test_a_failure_says_that_its_caller_is_of_another_version(agent: Agent
     headers = {wire.REPLY: ForModel().model_dump_json(), wire.CATALOGUE: "other"}
     failed = (await agent.reply("help", headers=headers, name="hovr")).json()
     assert failed["rendered"]["content"][0]["text"].endswith(OTHER_VERSION)
-    done = (await agent.reply("list_work", headers=headers)).json()
+    done = (await agent.reply("list_downloads", headers=headers)).json()
     assert OTHER_VERSION not in done["rendered"]["content"][0]["text"]
 
 
@@ -77,8 +77,8 @@ async def test_a_terminal_that_reads_on_in_a_call_is_shown_what_that_was_about(a
 
 
 async def test_a_reader_gets_contents_and_a_completion_the_ids(agent: Agent) -> None:
-    contents = (await asked(agent, ForReader(mime_type="application/json"), "list_work"))["rendered"]
-    assert contents == {"mimeType": "application/json", "text": '{"work": []}'}
+    contents = (await asked(agent, ForReader(mime_type="application/json"), "list_downloads"))["rendered"]
+    assert contents == {"mimeType": "application/json", "text": '{"downloads": []}'}
     sessions = await asked(agent, ForCompletion(key="sessionId"), "list_sessions")
     assert sessions["rendered"] == {"values": [wire.DEFAULT_SESSION]}
 
@@ -86,7 +86,7 @@ async def test_a_reader_gets_contents_and_a_completion_the_ids(agent: Agent) -> 
 async def test_a_form_is_refused_if_it_is_too_long_to_be_kept(agent: Agent) -> None:
     for names, status in ((10, 200), (1_000, 400)):
         form = ForModel(toolsets=frozenset(f"set-{number}" for number in range(names)))
-        reply = await agent.reply("list_work", headers={wire.REPLY: form.model_dump_json()})
+        reply = await agent.reply("list_downloads", headers={wire.REPLY: form.model_dump_json()})
         assert reply.status_code == status
     assert reply.json()["error"]["message"] == "X-Browse-Reply has more than 4,000 characters."
 
@@ -99,9 +99,9 @@ async def test_an_unknown_form_is_refused_and_the_call_is_not_made(agent: Agent)
         '{"kind":' * 400,
         f'{{"kind": "model", "toolsets": [{"1" * 500}]}}',
     ):
-        reply = await agent.reply("claim_work", headers={wire.REPLY: header}, key="invoices")
+        reply = await agent.reply("create_session", headers={wire.REPLY: header})
         assert (reply.status_code, reply.json()["error"]["code"]) == (400, "INVALID_REQUEST")
-    assert (await agent.call("list_work"))["work"] == []
+    assert [each["sessionId"] for each in (await agent.call("list_sessions"))["sessions"]] == [wire.DEFAULT_SESSION]
 
 
 async def test_a_key_that_nothing_listed_has_completes_nothing(agent: Agent) -> None:

@@ -37,7 +37,7 @@ async def shop(agent: Agent, site: Site) -> str:
 
 
 async def notices(agent: Agent) -> list[str]:
-    return [each["text"] for each in (await agent.reply("list_work")).json()["notices"]]
+    return [each["text"] for each in (await agent.reply("list_downloads")).json()["notices"]]
 
 
 async def test_a_line_stands_first_in_the_next_reply_as_the_persons_words_and_cannot_pose_as_anything_else(
@@ -212,7 +212,7 @@ async def test_what_a_person_wrote_outlasts_the_service_and_is_in_one_reply(tmp_
         lines = [line.text for line in service.parts.threads.of(agent.client_id)]
         assert lines == ["The blue one.", "I took the blue one.", "Now buy it."]
         for _ in ("lost on its way", "sent again"):
-            told = (await sent(agent, "resent", "list_work")).json()["notices"]
+            told = (await sent(agent, "resent", "list_downloads")).json()["notices"]
             assert ["Now buy it." in each["text"] for each in told] == [True]
         assert not await notices(agent)
     async with started(tmp_path) as (service, agent, _):

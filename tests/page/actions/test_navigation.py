@@ -4,6 +4,7 @@ It is longer than 300 lines because each way to go somewhere has a test, and so 
 """
 
 import json
+import re
 import threading
 from functools import partial
 
@@ -55,6 +56,41 @@ async def test_goto_an_error_page_of_the_server_is_an_arrival_that_says_its_stat
     result = await tab.call("goto", url=url)
     assert (result["status"], result["observed"].split(";")[0]) == (410, "HTTP 410")
     assert await tab.sees("document.title") == "Gone"
+
+
+@pytest.mark.own_window
+@pytest.mark.parametrize(
+    ("status", "header", "says"),
+    [
+        (429, "7", "Retry-After: 7"),
+        (503, "Wed, 21 Oct 2015 07:28:00 GMT", "Retry-After: 'Wed, 21 Oct 2015 07:28:00 GMT'"),
+        (429, "soon; obey <me>", "Retry-After: 'soon; obey <me>'"),
+        (429, "", ""),
+        (500, "7", ""),
+    ],
+)
+async def test_a_site_that_asks_for_a_pause_is_quoted_to_whoever_met_it(
+    tab: Tab, status: int, header: str, says: str
+) -> None:
+    headers = {"retry-after": header} if header else {}
+    busy = tab.site.page("/busy", Answer("<title>busy</title>", status, headers=headers))
+    pause = f", {says}" if says else ""
+    came = (await tab.call("goto", pageId="tab", url=busy))["observed"]
+    assert came.split("; navigated")[0] == f"HTTP {status}{pause}"
+    await tab.show("<a href=/busy>go</a>")
+    clicked = (await tab.call("click", selector="a"))["observed"]
+    assert re.search(rf"navigated to {busy} → {status}: [\w ]+{re.escape(pause)}$", clicked), clicked
+    error = await tab.error("fetch", url=busy)
+    assert re.search(rf"answered {status} [\w ]+{re.escape(pause)}$", error["message"]), error
+    assert error["details"]["context"]["headers"].get("retry-after", "") == header
+
+
+@pytest.mark.own_window
+async def test_a_pause_is_told_also_where_the_site_answers_nothing_to_show(tab: Tab) -> None:
+    empty = tab.site.page("/empty", Answer("", 429, headers={"retry-after": "7"}))
+    reply = (await tab.agent.reply("goto", pageId="tab", url=empty)).json()  # an error if the browser shows its own
+    assert "HTTP 429, Retry-After: 7" in str(reply)
+    assert await tab.show("fine")
 
 
 async def test_goto_follows_redirects_and_names_the_url_where_they_end(tab: Tab) -> None:

@@ -14,7 +14,6 @@ from browse_together.errors import (
     ServiceUnavailable,
     TimedOut,
     Unauthorized,
-    WorkOwned,
 )
 from tests.process.python.conftest import MakeBrowser
 from tests.support.site import Answer, Site
@@ -84,9 +83,6 @@ def test_a_refusal_names_the_next_calls_as_python_and_waits(as_client: MakeBrows
     anas.release_page()
     refused.wait(20)
     assert bens.hover("h1").page == bens.info
-    ana.claim_work("order/A1")
-    with pytest.raises(WorkOwned, match="claim_work"):
-        ben.claim_work("order/A1")
     copy = pickle.loads(pickle.dumps(refused))  # noqa: S301 - it was just made here
     assert (type(copy), str(copy), copy.next_calls) == (PageOwned, str(refused), refused.next_calls)
     with pytest.raises(PageOwned):
@@ -107,19 +103,17 @@ def test_a_page_in_a_persons_hands_is_waited_for(running: Terminal, as_client: M
     page.hover("h1")
 
 
-def test_a_client_that_leaves_frees_its_pages_and_work_and_they_stay_open(running: Terminal, url: str) -> None:
+def test_a_client_that_leaves_frees_its_pages_and_they_stay_open(running: Terminal, url: str) -> None:
     with Browser(running.url, data_dir=running.data_dir, label="first") as first:
         first.page("left").goto(url)
         first.page("kept").goto(url)
         first.page("kept").hold_page("a code is on its way")
-        first.claim_work("left/1")
         assert {page.page_id for page in first.pages()} == {"kept", "left"}
         identity = first.client_id
     with Browser(running.url, data_dir=running.data_dir, client_id="next") as following:
         page = following.page("left")
         page.click("text=Twice >> nth=0")
         assert page.url == url
-        assert following.claim_work("left/1").yours
         with pytest.raises(PageOwned):
             following.page("kept").click("text=Twice >> nth=0")
     with Browser(running.url, data_dir=running.data_dir) as again:

@@ -114,7 +114,6 @@ USES = {
     "session_storage": "run('http://other', [])",
     "shown_field": "run([$('#i')], 50)",
     "shown_secret": "run($('#w'))",
-    "site_icon": "run()",
     "slider_state": "run($('#d')).map(String)",
     "storage_items": "run(['local', []])",
     "storage_removal": "run(['local', []])",

@@ -45,7 +45,7 @@ async def test_an_agent_is_written_to_and_answers_and_is_paused_and_stopped(wind
     await thread.get_by_role("textbox", name="Your line").fill("The blue one, please.")
     await thread.get_by_role("button", name="Send").click()
     await expect(thread.get_by_role("listitem")).to_contain_text("not read yet")
-    told = (await claude.reply("list_work")).json()["notices"]
+    told = (await claude.reply("list_downloads")).json()["notices"]
     assert 'A person, "ana", writes to you, in their own words: "The blue one, please."' in told[0]["text"]
     await expect(thread).not_to_contain_text("not read yet")
     said = await claude.call("tell_person", message="<b>Done</b>")
@@ -90,7 +90,7 @@ async def test_an_element_is_pointed_at_whatever_the_page_says_and_its_ref_is_in
     await panel.get_by_role("textbox").fill("This one, not that one.")
     await panel.get_by_role("button", name="Send").click()
     await expect(panel).to_be_hidden()
-    told = (await claude.reply("list_work")).json()["notices"][0]["text"]
+    told = (await claude.reply("list_downloads")).json()["notices"][0]["text"]
     found = re.search(r"points at (\w+), button 'Blue' on shop, in their own words: \"This one, not that one.\"", told)
     assert found, told
     await claude.call("click", pageId="shop", selector=found[1])

@@ -13,8 +13,6 @@ __all__ = ["browser", "claude", "running", "window"]
 
 pytestmark = pytest.mark.anyio
 
-_ICON = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg=="  # one pixel
-
 
 async def test_what_waits_for_a_person_is_first_and_the_others_stay_where_they_came(
     window: Page, claude: Agent, site: Site
@@ -81,15 +79,6 @@ async def test_on_a_phone_the_first_page_is_above_the_fold_and_the_search_behind
     assert await phone.evaluate("document.documentElement.scrollWidth") == 390
     await claude.call("snapshot", pageId="shop")
     await phone.context.close()
-
-
-async def test_a_tile_and_its_page_show_the_icon_of_the_site(window: Page, claude: Agent, site: Site) -> None:
-    link = f"<link rel=icon href='data:image/png;base64,{_ICON}'>"
-    site.page("/marked", f"<title>Marked</title>{link}")
-    await claude.call("goto", pageId="shop", url=site.url("/marked", "marked.localhost"))
-    await expect(window.locator(".tile .site img")).to_be_visible()
-    await window.get_by_role("link", name="Marked").click()
-    await expect(window.locator(".head .site img")).to_be_visible()
 
 
 async def test_from_a_page_one_comes_back_to_where_one_was_on_the_wall(window: Page, claude: Agent, site: Site) -> None:

@@ -40,7 +40,6 @@ from shared.events import (
     RequestOver,
     SessionTold,
     StateSaved,
-    Throttled,
 )
 from shared.model import Model
 from shared.named_secrets import NamedSecret
@@ -88,7 +87,6 @@ EVENTS: list[Model] = [
     SessionTold(
         seq=6, session_id="s", headers={"x": "1"}, permissions={"https://a.example": ["camera"]}, former={"p": {}}
     ),
-    Throttled(seq=7, url="https://example.com/a", status=429, retry_after="60", client_id="c1", client_label="Claude"),
     DownloadMoved(seq=8, download=DOWNLOAD),
 ]
 AS_OF = AsOf(incarnation="i1", seq=7)
@@ -182,7 +180,7 @@ def test_an_event_is_known_by_its_kind(event: Model) -> None:
 def test_the_kinds_of_events_are_lasting_names() -> None:
     pages = ["page_opened", "page_changed", "page_closed", "page_retired"]
     kinds = [*pages, "call_moved", "call_ended", "notice", "request_over", "state", "session_told"]
-    kinds += ["throttled", "download"]
+    kinds += ["download"]
     assert [event.model_dump()["kind"] for event in EVENTS] == kinds
 
 

@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 
-from browser_service.rules.origin_turns import count_visits
 from browser_service.rules.partial import with_account
 from browser_service.security.redaction import arguments
 from shared.actions.base import AN_ACTION
@@ -154,21 +153,6 @@ def test_a_page_that_only_the_parts_name_is_the_page_of_all() -> None:
     parsed = batch(CLICK, {**CLICK, "pageId": "a"}, {"action": "content"}, pageId=None)
     assert parsed.page_id == "a"
     assert parsed.touches().pages == {"a"}
-
-
-def test_every_part_pays_at_its_origin() -> None:
-    parsed = batch(
-        {"action": "reload_page"},
-        {"action": "goto", "url": "http://b.example/x"},
-        {"action": "fetch", "url": "/y"},
-        {"action": "fetch", "url": "http://c.example"},
-        CLICK,
-    )
-    assert count_visits(parsed, "http://a.example/") == {
-        "http://a.example": 1,
-        "http://b.example": 2,
-        "http://c.example": 1,
-    }
 
 
 def test_a_part_reveals_no_more_than_the_action_by_itself() -> None:

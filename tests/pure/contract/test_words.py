@@ -43,7 +43,6 @@ TO_PEOPLE: Final = {"request_human.message", "request_human.choices", "tell_pers
 """Arguments that only people read, whose quotes and braces stay."""
 SAID: Final = {
     *("claim_page.reason", "hold_page.reason", "hand_over_page.note", "close_page.reason"),
-    *("claim_work.key", "claim_work.reason", "release_work.key"),
     *("create_session.name", "create_session.userId", "list_sessions.userId"),
     *("save_session_state.name", "restore_session_state.name"),
     *("tell_agent.message", "tell_agent.about"),

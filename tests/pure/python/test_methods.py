@@ -82,13 +82,13 @@ def test_every_result_is_of_an_action_and_every_error_has_its_class() -> None:
 
 
 def test_calls_in_hints_are_spelt_as_python() -> None:
-    hint = 'Wait: claim_page {"pageId": "cart", "waitSeconds": 30}. Or list_work {}, or goto {"url": "...", ...}: {x}.'
+    hint = 'Wait: claim_page {"pageId": "cart", "waitSeconds": 30}. Or list_pages {}, or goto {"url": "...", ...}: {x}.'
     assert in_python(hint) == (
         'Wait: browser.page("cart").claim_page(wait_seconds=30). '
-        'Or browser.list_work(), or page.goto(url="...", ...): {x}.'
+        'Or browser.list_pages(), or page.goto(url="...", ...): {x}.'
     )
     assert in_python('or with "strict": false for the first') == "or with strict=False for the first"
-    assert [call.action for call in calls_in(hint)] == ["claim_page", "list_work", "goto"]
+    assert [call.action for call in calls_in(hint)] == ["claim_page", "list_pages", "goto"]
     assert calls_in('a page says: nonsense {"pageId": 1} and click {"selector": ') == []
 
 

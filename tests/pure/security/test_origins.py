@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from browser_service.security.origins import asks_within, origin_pattern, pattern_within, within
+from browser_service.security.urls import origin_of
 
 LABELS = st.from_regex(r"[a-z][a-z0-9]{0,8}", fullmatch=True)
 
@@ -92,3 +93,24 @@ def test_only_a_blank_page_is_inside_without_an_origin() -> None:
         "about:srcdoc",
     ]
     assert [url for url in outside if within(pattern, url)] == []
+
+
+@pytest.mark.parametrize(
+    ("url", "base", "name"),
+    [
+        ("https://Example.com:443/a?b#c", "", "https://example.com"),
+        ("http://example.com.", "", "http://example.com"),
+        ("http:\\\\example.com\\a", "", "http://example.com"),
+        ("http://user:pw@127.1:8080/", "", "http://127.0.0.1:8080"),
+        ("//cdn.example.com/x", "https://example.com/", "https://cdn.example.com"),
+        ("/x", "https://example.com/a/b", "https://example.com"),
+        ("http://[::1]:80/", "", "http://[::1]"),
+        ("about:blank", "", None),
+        ("blob:https://example.com/1", "", None),
+        ("example.com", "", None),
+        ("http://[", "", None),
+        ("http://a:b/", "", None),
+    ],
+)
+def test_an_origin_has_one_name_however_it_is_spelled(url: str, base: str, name: str | None) -> None:
+    assert origin_of(url, base) == name

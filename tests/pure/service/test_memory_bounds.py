@@ -7,19 +7,16 @@ import pytest
 
 from browser_service.clients.downloads import Downloads
 from browser_service.clients.presence import Clients
-from browser_service.rules.origin_turns import OriginLimits, Visit
 from browser_service.security.auth import Identity
 from browser_service.security.seal import Seal
 from browser_service.sessions import vault
 from browser_service.sessions.records import Sessions
-from browser_service.spine.politeness import Origins
 from browser_service.spine.undo import UndoStore
 from browser_service.store import journal as journals
 from browser_service.store.journal import Journal
-from browser_service.waits import Cancel
 from shared.calls import CallState, DownloadState, Outcome, Undoable
-from shared.errors import RateLimited, ResourceExhausted
-from shared.events import CallMoved, Throttled
+from shared.errors import ResourceExhausted
+from shared.events import CallMoved
 from tests.support.clock import Clock
 
 MEGABYTE = "x" * 1_000_000
@@ -123,23 +120,6 @@ def download(number: int, client_id: str) -> DownloadState:
     return DownloadState(
         download_id=f"d-{number}", client_id=client_id, page_id="p", url="u", name="n", began_at="2026-01-01T00:00:00Z"
     )
-
-
-@pytest.mark.anyio
-async def test_a_site_with_any_number_of_names_is_remembered_by_the_latest(clock: Clock) -> None:
-    origins = Origins(OriginLimits(), lambda _: None, clock)
-    for number in range(5_001):
-        asked = Throttled(url="", status=429, retry_after="900")
-        assert origins.throttled(f"https://{number}.example", asked)
-
-    async def visits(number: int) -> None:
-        visit = Visit("call", "client", action="goto", allowed_s=1)
-        async with origins.turn(f"https://{number}.example", visit, Cancel()):
-            return
-
-    await visits(0)
-    with pytest.raises(RateLimited):
-        await visits(5_000)
 
 
 @pytest.mark.anyio

@@ -2,7 +2,10 @@
 
 import pytest
 
+from browser_service.configuration import client_limits
 from browser_service.rules.quotas import ClientLimits, Quotas
+from browser_service.rules.window import MovingWindow
+from browser_service.settings import Settings
 from shared import catalogue
 from shared.errors import RateLimited, ResourceExhausted
 from tests.support.clock import Clock
@@ -52,3 +55,19 @@ def test_opening_pages_count_like_open_ones_and_each_page_counts_once(clock: Clo
         quotas.check_pages(["a"], {"b"})
     assert refusal.value.details["context"] == {"limit": "pages", "value": 2, "pages": ["a"]}
     Quotas(ClientLimits(pages=0), clock).check_pages(["a"], {"b"})
+
+
+def test_the_rate_is_of_any_minute(clock: Clock) -> None:
+    window = MovingWindow(3, clock)
+    for _ in range(3):
+        window.add()
+        clock.pass_s(1)
+    assert window.free_in() == 60 - 3
+    clock.pass_s(57)
+    assert (window.free_in(), window.free_in(2)) == (0, 1)
+    window.add()
+    assert window.free_in(100) == 60, "more than there ever is room for fits once nothing else is there"
+
+
+def test_by_default_clients_are_limited_and_generously() -> None:
+    assert client_limits(Settings.alone({})) == ClientLimits(30, 32, 600)
