@@ -50,7 +50,6 @@ CATEGORIES: Final = (
     "signing_in",
     "work",
     "calls",
-    "undoing",
     "activity",
     "flows",
     "help",

@@ -79,6 +79,12 @@ MIGRATIONS: Final[dict[str, tuple[str, ...]]] = {
             " viewer_id TEXT NOT NULL, key TEXT NOT NULL, at REAL NOT NULL)"
         ),
     ),
+    "m_kept_logins": (
+        (
+            "CREATE TABLE kept_logins (name TEXT PRIMARY KEY, client_id TEXT NOT NULL, at REAL NOT NULL,"
+            " sealed BLOB NOT NULL)"
+        ),
+    ),
 }
 
 

@@ -6,7 +6,6 @@ from pydantic import BeforeValidator, Field, StringConstraints
 
 from shared.actions.arguments import Quotable, Reason
 from shared.actions.base import ServiceAct, ServiceAction
-from shared.next_calls import next_call
 
 
 def _printable(key: object) -> object:
@@ -32,7 +31,6 @@ class ClaimWork(ServiceAct):
 
     everyday = ("reason", "waitSeconds")
     unmetered = True
-    undone_by = next_call("release_work", ...)
     hears_person = True
     loggable_arguments = frozenset({"key"})
 
@@ -49,7 +47,6 @@ class ReleaseWork(ServiceAct):
     """Give up a piece of work that you claimed: whoever waits for it is offered it."""
 
     unmetered = True
-    undone_by = next_call("claim_work", ...)
     loggable_arguments = frozenset({"key"})
 
     key: WorkKey
