@@ -1323,7 +1323,8 @@ class PageActions(Calling):
         self, *, affect_others: bool | None = None, kind: Literal["local", "session"] | None = None,
         **common: Unpack[OfPage],
     ) -> Done:
-        """Remove all of local or session storage of the page's origin. This may sign you out.
+        """Remove all of local or session storage of the page's origin. This may sign you out. What local storage had is
+        kept for a day, and the reply has the call that puts it back.
 
         affect_others: Do it even if it affects pages that others hold. Default: False.
         kind: local: shared by all pages of the origin. session: of this page, until it closes. Default: local.
@@ -1555,7 +1556,8 @@ class BrowserActions(Calling):
         return self._call("share_session", Done, locals())
 
     def close_session(self, session_id: str) -> Done:
-        """Close a session of yours with all of its pages. Its cookies and logins are gone.
+        """Close a session of yours with all of its pages. Its logins are kept for a day: the reply has the call that
+        opens it again with them. What save_session_state saved of it is gone.
 
         session_id: The session.
         """
@@ -1608,7 +1610,8 @@ class BrowserActions(Calling):
         name: str | None = None, path: str | None = None,
     ) -> Done:
         """Delete cookies of a session: all, or those of a domain, name or path. Whoever works there may be logged out.
-        Without a name or path this also removes logins by HTTP that `goto` was given there.
+        Without a name or path this also removes logins by HTTP that `goto` was given there. What was there is kept
+        for a day, and the reply has the call that puts it back.
 
         session_id: The session; leave out for the shared login. Default: default.
         affect_others: Do it even if it affects pages that others hold. Default: False.
@@ -1629,7 +1632,8 @@ class BrowserActions(Calling):
     def restore_session_state(
         self, *, session_id: str | None = None, affect_others: bool | None = None, name: str | None = None,
     ) -> Done:
-        """Put the logins of a session back as they were saved. What changed since is lost.
+        """Put the logins of a session back as they were saved. What changed since is lost. Also those that an act of
+        the last day ended, by the name in its reply. A session that you closed opens again.
 
         session_id: The session; leave out for the shared login. Default: default.
         affect_others: Do it even if it affects pages that others hold. Default: False.
@@ -1688,16 +1692,6 @@ class BrowserActions(Calling):
         call_id: The call_id that a reply named.
         """
         return self._call("cancel_call", Done, locals())
-
-    def undo(self, *, call_id: str | None = None, list: bool | None = None, affect_others: bool | None = None) -> Done:
-        """Take back what a call of yours lost within 10 minutes: a closed page or session, cookies, storage, logins.
-        What was set again since stays, and the reply says so. Acts on the site itself cannot be undone.
-
-        call_id: By default your last one; its beginning is enough.
-        list: Only list what can be undone, and until when. Default: False.
-        affect_others: Do it even if it affects pages that others hold. Default: False.
-        """
-        return self._call("undo", Done, locals())
 
     def get_activity(
         self, *, page_id: str | None = None, client: str | None = None, session_id: str | None = None,
@@ -2915,7 +2909,8 @@ class AsyncPageActions(AsyncCalling):
         self, *, affect_others: bool | None = None, kind: Literal["local", "session"] | None = None,
         **common: Unpack[OfPage],
     ) -> Done:
-        """Remove all of local or session storage of the page's origin. This may sign you out.
+        """Remove all of local or session storage of the page's origin. This may sign you out. What local storage had is
+        kept for a day, and the reply has the call that puts it back.
 
         affect_others: Do it even if it affects pages that others hold. Default: False.
         kind: local: shared by all pages of the origin. session: of this page, until it closes. Default: local.
@@ -3147,7 +3142,8 @@ class AsyncBrowserActions(AsyncCalling):
         return await self._call("share_session", Done, locals())
 
     async def close_session(self, session_id: str) -> Done:
-        """Close a session of yours with all of its pages. Its cookies and logins are gone.
+        """Close a session of yours with all of its pages. Its logins are kept for a day: the reply has the call that
+        opens it again with them. What save_session_state saved of it is gone.
 
         session_id: The session.
         """
@@ -3200,7 +3196,8 @@ class AsyncBrowserActions(AsyncCalling):
         name: str | None = None, path: str | None = None,
     ) -> Done:
         """Delete cookies of a session: all, or those of a domain, name or path. Whoever works there may be logged out.
-        Without a name or path this also removes logins by HTTP that `goto` was given there.
+        Without a name or path this also removes logins by HTTP that `goto` was given there. What was there is kept
+        for a day, and the reply has the call that puts it back.
 
         session_id: The session; leave out for the shared login. Default: default.
         affect_others: Do it even if it affects pages that others hold. Default: False.
@@ -3221,7 +3218,8 @@ class AsyncBrowserActions(AsyncCalling):
     async def restore_session_state(
         self, *, session_id: str | None = None, affect_others: bool | None = None, name: str | None = None,
     ) -> Done:
-        """Put the logins of a session back as they were saved. What changed since is lost.
+        """Put the logins of a session back as they were saved. What changed since is lost. Also those that an act of
+        the last day ended, by the name in its reply. A session that you closed opens again.
 
         session_id: The session; leave out for the shared login. Default: default.
         affect_others: Do it even if it affects pages that others hold. Default: False.
@@ -3280,18 +3278,6 @@ class AsyncBrowserActions(AsyncCalling):
         call_id: The call_id that a reply named.
         """
         return await self._call("cancel_call", Done, locals())
-
-    async def undo(
-        self, *, call_id: str | None = None, list: bool | None = None, affect_others: bool | None = None,
-    ) -> Done:
-        """Take back what a call of yours lost within 10 minutes: a closed page or session, cookies, storage, logins.
-        What was set again since stays, and the reply says so. Acts on the site itself cannot be undone.
-
-        call_id: By default your last one; its beginning is enough.
-        list: Only list what can be undone, and until when. Default: False.
-        affect_others: Do it even if it affects pages that others hold. Default: False.
-        """
-        return await self._call("undo", Done, locals())
 
     async def get_activity(
         self, *, page_id: str | None = None, client: str | None = None, session_id: str | None = None,

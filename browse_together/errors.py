@@ -5,7 +5,7 @@ from browse_together.refusals import BrowseError, Busy
 __all__ = [
     "BrowseError", "InvalidRequest", "ValidationFailed", "InvalidSelector", "ElementNotFound", "ElementNotInteractable",
     "ElementGone", "NotAsExpected", "AmbiguousSelector", "PageRequired", "PageNotFound", "PageOwned", "StaleRevision",
-    "DialogOpen", "AffectsOthers", "CannotUndo", "FlowStopped", "HumanInControl", "LoginRequired", "SessionNotFound",
+    "DialogOpen", "AffectsOthers", "FlowStopped", "HumanInControl", "LoginRequired", "SessionNotFound",
     "SessionExpired", "Cancelled", "Unauthorized", "Forbidden", "RateLimited", "InternalError", "BrowserLaunchFailed",
     "BrowserCrashed", "NavigationFailed", "TimedOut", "NetworkError", "ScriptExecutionFailed", "ResourceExhausted",
     "ServiceUnavailable", "UnknownOutcome",
@@ -94,12 +94,6 @@ class AffectsOthers(BrowseError):
     """Raised when a session-wide act would touch pages that others hold."""
 
     code = "AFFECTS_OTHERS"
-
-
-class CannotUndo(BrowseError):
-    """Raised when a call cannot be taken back: it is the site's side, too long ago, or was changed anew since."""
-
-    code = "CANNOT_UNDO"
 
 
 class FlowStopped(BrowseError):

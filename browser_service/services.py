@@ -52,7 +52,6 @@ from browser_service.spine.register import CallRegister
 from browser_service.spine.rendering.told import ToldPages
 from browser_service.spine.stages import Ledger, Traced
 from browser_service.spine.talk import Talk
-from browser_service.spine.undo import UndoStore
 from browser_service.store.activity import ActivityTable, Row
 from browser_service.store.artifacts import ArtifactLimits, Artifacts, Folders
 from browser_service.store.health import Storage
@@ -120,7 +119,7 @@ class Services:
         if self.fleet is not None:
             self.host = self.fleet.hosts
         self._serve_clients(clock, port)
-        self._make_spine(clock, local.persons.count_unshared, owner_asks=bool(limits.act_rules))
+        self._make_spine(local.persons.count_unshared, owner_asks=bool(limits.act_rules))
         refusal = configuration.attach_refusal(settings)
         self.attached = Attached(local.persons, self.lifecycle, self.requests, self.clients, self.activity, refusal)
         self._connect()
@@ -190,11 +189,11 @@ class Services:
         self.policy = Policy(self.directory, settings.cookie_values, self.revoked.check, self.tokens.with_limits)
         self.quotas = Quotas(configuration.client_limits(settings), clock)
 
-    def _make_spine(self, clock: Clock, count_unshared: Callable[[], int], *, owner_asks: bool) -> None:
+    def _make_spine(self, count_unshared: Callable[[], int], *, owner_asks: bool) -> None:
         host, directory, clients = self.host, self.directory, self.clients
-        undos, artifacts = UndoStore(directory.sessions, clock), self.artifacts
+        artifacts = self.artifacts
         metrics = Metrics(lambda: len(clients.present_ids), lambda: Made(artifacts.made, artifacts.made_bytes))
-        self.ledger = ledger = Ledger(self.register, undos, self.activity, metrics)
+        self.ledger = ledger = Ledger(self.register, self.activity, metrics)
         self.events = HostEvents(
             *(directory, clients, self.journal, self.seal, self.vault.told, self.storage),
             downloads=self.downloads,

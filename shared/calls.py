@@ -83,9 +83,6 @@ class Call(Model):
         default=False, description="It may open its page where there is none: its name, session and right are decided."
     )
     state: Json | None = Field(default=None, repr=False, description="What is to be restored, where that is asked.")
-    undo: Json | None = Field(
-        default=None, repr=False, description="The act is to be taken back: what it left for that."
-    )
     copied_sites: list[str] | None = Field(
         default=None,
         description="The logins go to a new session, by the front and not in a file: the origins whose storage goes.",
@@ -122,17 +119,6 @@ class CallState(StrEnum):
     FAILED = "failed"
 
 
-class Undoable(Model):
-    """An act that can be undone, and what that takes. It stays in memory, because it has the lost values."""
-
-    body: Json = Field(repr=False, description="The act, which the same rules hold for when it is taken back.")
-    page_id: str | None = None
-    session_id: str | None = None
-    what: str = Field(description="What it did, for who may undo it.")
-    state: Json = Field(repr=False, description="What was before, and what the act made of it.")
-    lost: bool = Field(default=True, description="Something was lost by it: its reply tells the way back.")
-
-
 class AsOf(Model):
     """A moment of a host: its incarnation, and the number of its last event."""
 
@@ -154,7 +140,11 @@ class Outcome(Model):
     requests: list[Json] = Field(default=[], description="Those sent meanwhile that change things, however it ended.")
     read_at: list[str] = Field(default=[], description="URLs that a guarded chat may have read by it.")
     suspended: bool = Field(default=False, description="A dialog keeps the call from its end, which will be told.")
-    undo: list[Undoable] = Field(default=[], repr=False, description="What of it can be taken back, in order.")
+    taken_logins: list[Json] = Field(
+        default=[],
+        repr=False,
+        description="What its acts took of the session's logins, in order; or read, to be copied.",
+    )
     targets: dict[str, list[str]] = Field(
         default={}, description="How the elements that it named are found again, the most lasting selector first."
     )

@@ -49,7 +49,6 @@ CATEGORIES: Final = (
     "storage",
     "signing_in",
     "calls",
-    "undoing",
     "activity",
     "flows",
     "help",

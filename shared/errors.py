@@ -30,7 +30,6 @@ BrowseError
 │   ├── StaleRevision             STALE_REVISION            412
 │   ├── DialogOpen                DIALOG_OPEN               409
 │   ├── AffectsOthers             AFFECTS_OTHERS            409
-│   ├── CannotUndo                CANNOT_UNDO               409
 │   ├── FlowStopped               FLOW_STOPPED              409
 │   ├── HumanInControl            HUMAN_IN_CONTROL          423
 │   ├── LoginRequired             LOGIN_REQUIRED            409
@@ -267,12 +266,6 @@ class DialogOpen(BrowseError, status=409):
 
 class AffectsOthers(BrowseError, status=409):
     """Raised when a session-wide act would touch pages that others hold."""
-
-
-class CannotUndo(BrowseError, status=409):
-    """Raised when a call cannot be taken back: it is the site's side, too long ago, or was changed anew since."""
-
-    hint = f"See what can be undone: {next_call('undo', list=True)}."
 
 
 class FlowStopped(BrowseError, status=409):

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from shared.calls import CallState, ClientRef, DownloadState, Notice, Outcome, Undoable
+from shared.calls import CallState, ClientRef, DownloadState, Notice, Outcome
 from shared.model import Json, Model
 from shared.pages import HumanRequestState, PageState
 
@@ -34,11 +34,10 @@ class PageClosed(_Event):
 
 
 class PageRetired(_Event):
-    """A page without a holder was closed to make room for another. Undo can bring it back."""
+    """A page without a holder was closed to make room for another."""
 
     kind: Literal["page_retired"] = "page_retired"
     page: PageState = Field(description="As it was.")
-    undo: Undoable = Field(repr=False)
     newcomer: ClientRef | None = Field(default=None, description="Whose page needed the room.")
 
 

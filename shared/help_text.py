@@ -11,7 +11,7 @@ from pydantic import JsonValue
 from shared import peer_calls, toolsets
 from shared.actions.arguments import MOST_TEXT
 from shared.actions.base import Action, PageAction
-from shared.actions.traits import UNDO, Effect, Lane, Scope, Unaddressed
+from shared.actions.traits import Effect, Lane, Scope, Unaddressed
 from shared.argument_errors import suggestions
 from shared.catalogue import ACTIONS, NAMES, NamedAction
 from shared.errors import InvalidRequest, field_details
@@ -44,8 +44,8 @@ def behaviour(action: type[Action], *, brief: bool = False) -> str:
         beside = [_LANES[action.lane], _UNADDRESSED[action.unaddressed]]
         usual = {_LANES[Lane.QUEUE], _UNADDRESSED[Unaddressed.ONLY_PAGE]} if brief else set[str]()
         words += [each for each in beside if each not in usual]
-    if action.undone_by == UNDO:
-        words.append("`undo` takes it back for 10 minutes")
+    if action.ends_logins:
+        words.append("`restore_session_state` brings back for a day the logins that it ends")
     called = f" Also called {listed(alias.name for alias in action.aliases)}." if action.aliases else ""
     return f"*{'; '.join(words)}.*{called}"
 

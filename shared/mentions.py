@@ -1,4 +1,4 @@
-"""Rewrites calls in our texts, such as `undo {}`, for their reader: for a chat as calls of tools that it lists, for a
+"""Rewrites calls in our texts, such as `goto {}`, for their reader: for a chat as calls of tools that it lists, for a
 person as commands."""
 
 import json

@@ -3,15 +3,9 @@
 from browser_service.observability.search import search
 from browser_service.spine.ports import ServiceContext
 from shared import help_text
-from shared.actions import activity, calls, files, flows, hands, pages, people, sessions, seven, undoing
+from shared.actions import activity, calls, files, flows, hands, pages, people, sessions, seven
 from shared.actions import help as asking
 from shared.model import Json
-
-
-async def undo(service: ServiceContext, action: undoing.Undo) -> Json:
-    if action.only_list:
-        return service.list_undoable()
-    return await service.undo(action.call_id, affects_others=action.affect_others)
 
 
 async def browser_launch(service: ServiceContext, action: seven.BrowserLaunch) -> Json:
@@ -45,11 +39,7 @@ async def extend_session(service: ServiceContext, action: sessions.ExtendSession
 
 
 async def close_session(service: ServiceContext, action: sessions.CloseSession) -> Json:
-    closed = await service.sessions.close(action.session_id, service.client.client_id)
-    if closed is not None:
-        state: Json = closed.model_dump(mode="json")
-        service.undoable(action, f"session {action.session_id} closed", state)
-    return {"closed": action.session_id}
+    return await service.sessions.close(action.session_id, service.client.client_id)
 
 
 async def list_pages(service: ServiceContext, action: pages.ListPages) -> Json:

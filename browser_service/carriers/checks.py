@@ -8,7 +8,7 @@ from typing import Final, NamedTuple, Protocol
 import structlog
 from pydantic import JsonValue
 
-from browser_service.host.seam import ParsedCall
+from browser_service.host.seam import ParsedCall, action_of
 from browser_service.rules.bounded import Bounded
 from shared.calls import ASKING, Call, Outcome
 from shared.events import (
@@ -91,8 +91,7 @@ class _Ran(NamedTuple):
     """What a host may say about a call that ran there."""
 
     client_id: str
-    actions: frozenset[str]
-    """The call's own, and those that it carries."""
+    takes_logins: bool
 
 
 class Checks:
@@ -126,7 +125,7 @@ class Checks:
     def during(self, call: Call) -> Iterator[None]:
         """Allow what a call may cause while it runs there."""
         self._running[call.call_id] = call
-        self._ran[call.call_id] = _Ran(call.client_id, frozenset(_actions(call.body)))
+        self._ran[call.call_id] = _Ran(call.client_id, call.copied_sites is not None or _takes_logins(call))
         self._clients.update({client.client_id: None for client in (call.client, call.recipient) if client is not None})
         if call.page_id is not None:
             self._named[_root(call.page_id)] = None
@@ -178,7 +177,8 @@ class Checks:
             case PageOpened() | PageChanged():
                 allowed = self.allows_page(event.page)
             case PageRetired():
-                allowed = self._is_retired(event)
+                allowed = event.newcomer is None or self.knows(event.newcomer.client_id)
+                allowed = allowed and self.allows_page(event.page)
             case PageClosed():
                 allowed = self._is_page(event.page_id, event.session_id)
                 self._pages.closed(event.page_id, event.session_id)
@@ -217,20 +217,10 @@ class Checks:
         clients = (page.holder_id or page.left_by_id, page.asker_id)
         return all(self.knows(client_id) for client_id in clients if client_id is not None)
 
-    def _is_retired(self, event: PageRetired) -> bool:
-        page, undo, newcomer = event.page, event.undo, event.newcomer
-        is_its = undo.session_id in {None, page.session_id} and undo.page_id in {None, page.page_id}
-        is_closing = undo.body.get("action") == "close_page" and (newcomer is None or self.knows(newcomer.client_id))
-        return is_its and is_closing and self.allows_page(page)
-
     def _is_own(self, outcome: Outcome) -> bool:
-        """Return whether an outcome concerns the host's own page and sessions, and undoes what its call did."""
-        sessions = {each.session_id for each in outcome.undo if each.session_id is not None}
-        pages = {each.page_id: self._front.session_of(each.page_id) for each in outcome.undo if each.page_id}
-        sessions |= {session_id for session_id in pages.values() if session_id is not None}
+        """Return whether an outcome concerns the host's own page, and has logins only if its call takes some."""
         ran = self._ran.get(outcome.call_id)
-        actions = {each.body.get("action") for each in outcome.undo}
-        is_its = ran is not None and actions <= ran.actions and all(map(self.allows_session, sessions))
+        is_its = ran is not None and (ran.takes_logins or not outcome.taken_logins)
         return is_its and (outcome.page is None or self.allows_page(outcome.page))  # last, because it counts the page
 
     def _is_call(self, call_id: str, client_id: str) -> bool:
@@ -266,14 +256,8 @@ def _names(value: JsonValue, text: str) -> bool:
     return isinstance(value, dict) and any(_names(each, text) for each in value.values())
 
 
-def _actions(value: JsonValue) -> Iterator[str]:
-    """Yield the names of the actions that stand in a call's arguments."""
-    if isinstance(value, dict):
-        if isinstance(name := value.get("action"), str):
-            yield name
-        value = [*value.values()]
-    for each in value if isinstance(value, list) else []:
-        yield from _actions(each)
+def _takes_logins(call: Call) -> bool:
+    return any(part.ends_logins for part in action_of(call).every_part())
 
 
 def _root(page_id: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Itera
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Final, Protocol
+from typing import Final
 
 from browser_service.host.seam import CallKey
 from browser_service.host.tabs.record import PageRecord
@@ -15,7 +15,7 @@ from browser_service.rules.turns import PageQueue
 from browser_service.waits import Cancel, turn_on
 from shared.actions.base import Action
 from shared.actions.traits import Effect
-from shared.calls import Call, Outcome, Undoable
+from shared.calls import Call, Outcome
 from shared.errors import BrowseError, Cancelled, ServiceUnavailable, UnknownOutcome
 from shared.model import Json, weight
 
@@ -32,12 +32,6 @@ Complete = Callable[[Call, Reply], Coroutine[None, None, None]]
 Handler = Callable[..., Awaitable[Json]]
 """The function that performs an action. It takes a BrowserPage or a BrowserSession, by the action's scope, and the
 action."""
-
-
-class Undoes(Protocol):
-    def __call__(self, what: str, state: Json, *, lost: bool = True) -> None:
-        """Note that the act can be undone. `what` is shown to clients that may undo it; `state` never is. With `lost`,
-        the reply names the undo call."""
 
 
 @dataclass(eq=False)
@@ -77,8 +71,8 @@ class CallRun:
     dialogs: list[str] = field(default_factory=list)
     part_results: list[Json] = field(default_factory=list)
     part_index: int | None = None
-    undo: list[Undoable] = field(default_factory=list)
-    """What can be undone of it and of its parts."""
+    taken_logins: list[Json] = field(default_factory=list)
+    """What it and its parts took of the session's logins."""
     stopped_by: str = ""
     """The person who stopped it, if one did."""
     waited_ms: int | None = None
@@ -140,12 +134,6 @@ class CallRun:
             part_index=None,
             _suspended_before=self._suspension.count,
         )
-
-    def undoable(self, what: str, state: Json, *, lost: bool = True) -> None:
-        """Note that the act that runs here can be undone, from `state`."""
-        body, call = self.action.wire_body(), self.call
-        address = {"page_id": call.page_id, "session_id": call.session_id}
-        self.undo.append(Undoable(body=body, what=what, state=state, lost=lost, **address))
 
     def take_effects_of(self, ended: "Iterable[CallRun]") -> None:
         """Take over what was observed of calls that waited for this one."""
@@ -281,4 +269,4 @@ def _weight(reply: Reply) -> int:
     if not reply.done():
         return 0
     outcome = reply.result()
-    return weight(outcome.result) + sum(weight(each.body) + weight(each.state) for each in outcome.undo)
+    return weight(outcome.result) + sum(map(weight, outcome.taken_logins))

@@ -30,7 +30,6 @@ from browser_service.host.stages.guard import check_guard
 from browser_service.host.stages.openings import Openings
 from browser_service.host.stages.order import perform
 from browser_service.host.stages.parts import as_part, wait_for_dialog
-from browser_service.host.stages.reversal import REVERSALS
 from browser_service.host.stages.rules import check_session_act
 from browser_service.host.stages.session_handle import BrowserSession, perform_on_session
 from browser_service.host.stages.short import bring_up
@@ -149,7 +148,7 @@ class Pipeline:
         run.check_not_cancelled()
         self.admission.admit(entry.current, run)
         page = entry.for_call(run, partial(self._part, run))
-        if (action.lane is Lane.BESIDE and call.undo is None) or self.dialogs.open_beside(entry.record):
+        if action.lane is Lane.BESIDE or self.dialogs.open_beside(entry.record):
             if action.wakes_page and not page.current.live:
                 async with run.turn(queue, self.limits.queue_wait_ms):
                     await bring_up(page, run)
@@ -167,12 +166,16 @@ class Pipeline:
 
     async def _act(self, page: BrowserPage, run: CallRun) -> Json:
         """Run a call, or a part of one. A client whose token is for some origins learns nothing of others."""
-        work = self._read_again(page, run) if _only_reads(run) else perform(Act(page, run, self._handler(run)))
+        work = (
+            self._read_again(page, run)
+            if _only_reads(run)
+            else perform(Act(page, run, self.handlers[run.action.name()]))
+        )
         return await (confined(page.current, run.call, run.action, work) if run.call.origins else work)
 
     async def _read_again(self, page: BrowserPage, run: CallRun) -> Json:
         """Run a call that only reads, and run it once more if the page died under it."""
-        handler = self._handler(run)
+        handler = self.handlers[run.action.name()]
         try:
             return await perform(Act(page, run, handler))
         except BrowserCrashed:
@@ -193,7 +196,7 @@ class Pipeline:
             if part.needs_no_page:
                 result |= await read_kept(page.files, part)
             else:
-                page = replace(page, perform_part=partial(self._part, step), undoable=step.undoable)
+                page = replace(page, perform_part=partial(self._part, step))
                 result |= await self._act(page, step)
         finally:
             run.requests += step.requests
@@ -210,7 +213,10 @@ class Pipeline:
         self.admission.admit_to_session(run, keeps_tabs_private=private)
         check_session_act(self.limits.act_rules, run.call, action)
         await check_guard(run.call, action)
-        seen, handler = BrowserSession(session, run.call, self.artifacts, run.undoable), self._handler(run)
+        seen, handler = (
+            BrowserSession(session, run.call, self.artifacts, run.taken_logins.append),
+            self.handlers[run.action.name()],
+        )
 
         def blocking() -> list[str]:
             busy = (page for page in pages_of(session, self.pages) if page.queue.busy or page.life is Life.SUSPECT)
@@ -228,14 +234,6 @@ class Pipeline:
             for entry in pages_of(session, self.pages):
                 entry.check_trace()  # it may have just begun
             return result
-
-    def _handler(self, run: CallRun) -> Handler:
-        """Return the function that performs the act, or undoes it."""
-        undo = run.call.undo
-        if undo is None:
-            return self.handlers[run.action.name()]
-        take_back = REVERSALS[run.action.name()]
-        return lambda on, _: take_back(on, undo)
 
     # --- reply -------------------------------------------------------------------------------------------------------
 
@@ -268,7 +266,7 @@ class Pipeline:
         outcome.result, outcome.error = result, error
         if page is not None and not page.awaits_tab and (result is not None or not page.life.over):
             outcome.page = page.state()
-        outcome.requests, outcome.undo = run.requests, run.undo
+        outcome.requests, outcome.taken_logins = run.requests, run.taken_logins
         outcome.waited_ms, outcome.read_at = run.waited_ms, sorted(run.read_at)
         run.tell_repeatably(outcome)
         return outcome

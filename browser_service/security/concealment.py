@@ -23,9 +23,9 @@ _KNOWN_BY: Final = 150
 """What a cut leaves of a longer secret is recognized by this many characters."""
 _OF_PAGES: Final = frozenset({"value", "data", "body"})
 """Result fields with content made by pages and scripts, where a number can be a code."""
-_UNSHOWN: Final = frozenset({"undo", "state"})
-"""Fields of the host's messages in which secrets stay: they are never shown and must be put back unchanged (what undoes
-an act, and saved logins)."""
+_UNSHOWN: Final = frozenset({"taken_logins", "state"})
+"""Fields of the host's messages in which secrets stay: they are never shown and must be put back unchanged (logins that
+were saved or taken)."""
 _NOT_IN_NAMES: Final = re.compile(r'[<>:"/\\|?*~]')
 """Characters that Chromium replaces by `_` in the name of a download."""
 

@@ -16,7 +16,6 @@ from shared.pages import PageState
 from shared.wire import DEFAULT_SESSION
 
 _KEPT_S: Final = 7 * 86_400.0
-_UNDONE_S: Final = 600.0
 
 
 class ClosedPages:
@@ -24,7 +23,6 @@ class ClosedPages:
 
     def __init__(self) -> None:
         self._pages = Bounded[str, ClosedPage](MOST_CLOSED_PAGES)
-        self._started_at = time.time()
 
     def add(self, closed: ClosedPage) -> None:
         if closed.session_id != DEFAULT_SESSION:
@@ -44,10 +42,6 @@ class ClosedPages:
             self.reopened(page_id)
             return None
         return closed
-
-    def can_be_undone(self, closed: ClosedPage) -> bool:
-        """Return whether `undo` can reopen the page: it can for 10 minutes, and not across a restart."""
-        return not closed.by_restart and closed.closed_at > max(self._started_at, time.time() - _UNDONE_S)
 
     def known_to(self, page_id: str, client_id: str, label: str) -> ClosedPage | None:
         """Return the closed page if the client may know of it. Chats with the same label count as the same client."""
@@ -181,12 +175,6 @@ class Directory:
         while self.is_taken(name := f"{stem}-" + "".join(secrets.choice(_ALPHABET) for _ in range(4))):
             pass
         return name
-
-    def former_name(self, page_id: str, session_id: str = "") -> str:
-        """Return the old name of a page that comes back, or a similar one if it is taken; its own session may have
-        it."""
-        taken = self._is_in_use(page_id) or (page_id in self.sessions and page_id != session_id)
-        return self.free_name(page_id) if taken else page_id
 
     def _is_in_use(self, page_id: str, client_id: str | None = None) -> bool:
         """Return whether a page has the name, or a call of any client but this one has reserved it."""

@@ -1,10 +1,11 @@
-"""Creates sessions, reopens them at start-up, closes and restores them, and ends expired ones."""
+"""Creates sessions, reopens them at start-up, closes them, and ends expired ones."""
 
 import asyncio
 import contextlib
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from functools import partial
 from zoneinfo import available_timezones
 
 import structlog
@@ -12,8 +13,9 @@ import structlog
 from browser_service.host.seam import SessionHost
 from browser_service.sessions.copies import ReadLogins, copied_text, source_of
 from browser_service.sessions.directory import Directory, after_restart
+from browser_service.sessions.kept_logins import has_logins
 from browser_service.sessions.records import SessionRecord, end_notice, options_of
-from browser_service.sessions.vault import ClosedSession, SessionVault
+from browser_service.sessions.vault import SessionVault
 from browser_service.store.journal import ClosedPage, Journal
 from shared.actions.sessions import CreateSession
 from shared.attached import AttachTarget
@@ -151,13 +153,7 @@ class SessionLifecycle:
         """Create a session for the client. Raises ValidationFailed, ResourceExhausted, BrowserLaunchFailed, and why
         logins cannot be copied."""
         session_id = action.session_id or self.directory.other_name("session")
-        taken = session_id in self._unreadable or session_id == ATTACHED_SESSION
-        if taken or self.directory.is_taken(session_id, owner.client_id):
-            raise ValidationFailed(
-                f"{session_id!r} is taken: sessions and pages share their names.",
-                hint="Leave sessionId out, and a free name is made.",
-                details=field_details("sessionId"),
-            )
+        self._check_free(session_id, owner)
         self._check_room(owner)
         if action.timezone is not None and action.timezone not in (time_zones := available_timezones()) and time_zones:
             raise ValidationFailed(
@@ -178,33 +174,13 @@ class SessionLifecycle:
             options=options_of(action),
             expires_at=time.time() + action.ttl / 1000,
         )
-        self._sessions.add(record)
-        try:
-            copied = await self._make(record, read_logins, source, action.sites)
-        except BaseException:
-            self._sessions.drop(record)  # a session that could not be stored and opened as requested does not exist
-            raise
+        copied = await self._open_new(record, partial(read_logins, source.session_id, action.sites) if source else None)
         go_on = next_call("goto", session_id=session_id, url="...")
         told: Json = {}
         if source is not None:
             told = {"guarded": record.guarded, "copied": copied_text(source.session_id, copied)}
         expires_at = record.describe()["expiresAt"]
         return {"sessionId": session_id, "shared": False, "expiresAt": expires_at, **told, "next": go_on}
-
-    async def _make(
-        self, record: SessionRecord, read_logins: ReadLogins, source: SessionRecord | None, sites: list[str]
-    ) -> Json:
-        """Store and open a session, and return the logins that it begins with. If it cannot have its browser, or these,
-        raise the reason before anything is stored."""
-        if record.options.headless is not None:
-            self._sessions.shared_browser.check_headless(headless=record.options.headless)
-        if problem := await self.host.problem(record.options):
-            raise Relayed(problem)
-        state = {} if source is None else await read_logins(source.session_id, sites)
-        await self.vault.begin(record, state)
-        spec = await self._spec(record, [])
-        await self.host.open(spec.model_copy(update={"state": state}))
-        return state
 
     @property
     def attached_to(self) -> AttachTarget | None:
@@ -271,9 +247,8 @@ class SessionLifecycle:
         await self.vault.write(record)
         return {"sessionId": session_id, "expiresAt": record.describe()["expiresAt"]}
 
-    async def close(self, session_id: str, client_id: str) -> ClosedSession | None:
-        """Close the client's session, and return what restores it, or None if it held nothing. Raises
-        HumanInControl."""
+    async def close(self, session_id: str, client_id: str) -> Json:
+        """Close the client's session, and keep its logins for a day. Raises HumanInControl."""
         record = self._sessions.check_owner(session_id, client_id)
         for page in self.directory.pages_of(session_id):
             if page.person is not None:
@@ -284,41 +259,53 @@ class SessionLifecycle:
                     else "Close it when they have done.",
                     details={"sessionId": session_id},
                 )
-        saved = await self.vault.all_saved(session_id)
-        spec = await self._end(record)
-        has_content = spec is not None and (spec.pages or any(spec.state.values()) or saved or record.of_page)
-        return ClosedSession(record=record, spec=spec, saved=saved) if spec is not None and has_content else None
+        spec = await self._close_on_host(record)
+        told: Json = {"observed": f"session {session_id} is closed"}
+        if spec is not None and has_logins(spec.state):
+            told |= await self.vault.kept.keep(client_id, record, spec.state)
+            told["observed"] = f"{told['observed']}; {told.pop('words')}"
+        await self._forget(record)
+        return {"closed": session_id, **told}
 
-    async def restore(self, owner: ClientRef, closed: ClosedSession) -> str:
-        """Reopen a closed session with its logins, pages and saved states, and return a text that says so. Names that
-        are taken by now are replaced. Raises SessionExpired, ResourceExhausted."""
-        if closed.record.expired:
-            raise self._sessions.over(closed.record.session_id)
+    async def reopen_closed(self, owner: ClientRef, session_id: str, name: str) -> None:
+        """Open a closed session of the client again, without pages, if `name` is that of its kept logins. Raises
+        SessionExpired, ValidationFailed, ResourceExhausted."""
+        kept = None if session_id in self._sessions else await self.vault.kept.find(name, owner.client_id)
+        if kept is None or kept.owner_id != owner.client_id:
+            return
+        if kept.record.expired:
+            raise self._sessions.over(session_id)
+        self._check_free(session_id, owner)
         self._check_room(owner)
-        with contextlib.ExitStack() as names:
+        await self._open_new(kept.record.model_copy(update={"session_id": session_id, "accessed_at": time.time()}))
 
-            def reserved(name: str) -> str:
-                free = self.directory.former_name(name)
-                return names.enter_context(self.directory.reserve(free, owner.client_id))
+    async def _open_new(self, record: SessionRecord, read_logins: Callable[[], Awaitable[Json]] | None = None) -> Json:
+        """Store and open a session, and return the logins that it begins with. If it cannot have its browser, or these,
+        raise the reason before anything is stored."""
+        self._sessions.add(record)
+        try:
+            await self._check_browser(record)
+            state = {} if read_logins is None else await read_logins()
+            await self.vault.begin(record, state)
+            spec = await self._spec(record, [])
+            await self.host.open(spec.model_copy(update={"state": state}))
+        except BaseException:
+            self._sessions.drop(record)  # a session that could not be stored and opened as requested does not exist
+            raise
+        return state
 
-            opened = closed.renamed(reserved)
-            self._sessions.add(opened.record)
-            try:
-                await self.vault.restore(opened)
-                await self.host.open(opened.spec)
-            except BaseException:
-                self._sessions.drop(opened.record)
-                raise
-            for page in opened.spec.pages:
-                if self.directory.get(page.page_id) is None:  # else its host has told how it opened it
-                    self.directory.note(page)
-        return closed.reopened_as(opened)
+    async def _check_browser(self, record: SessionRecord) -> None:
+        if record.options.headless is not None:
+            self._sessions.shared_browser.check_headless(headless=record.options.headless)
+        if problem := await self.host.problem(record.options):
+            raise Relayed(problem)
 
     async def run(self) -> None:
-        """Close expired sessions and store usage figures, until cancelled."""
+        """Close expired sessions, forget kept logins that are a day old, and store usage figures, until cancelled."""
         while True:
             try:
                 await self.close_expired()
+                await self.vault.kept.forget_old()
                 await self.write_usage()
             except JournalFailed as error:
                 log.warning("the journal cannot be written", reason=str(error))
@@ -343,15 +330,30 @@ class SessionLifecycle:
             except HostGone as gone:
                 log.warning("a session that is over cannot be closed yet", session=record.session_id, reason=str(gone))
 
-    async def _end(self, record: SessionRecord, *, over: bool = False) -> SessionSpec | None:
+    async def _end(self, record: SessionRecord, *, over: bool = False) -> None:
         """Close a session on the host, and free its name once nothing of it is left."""
+        await self._close_on_host(record)
+        await self._forget(record, over=over)
+
+    async def _close_on_host(self, record: SessionRecord) -> SessionSpec | None:
         spec = await self.host.close(record.session_id)
         await self.drain(record.session_id)
+        return spec
+
+    async def _forget(self, record: SessionRecord, *, over: bool = False) -> None:
         if self._sessions.drop(record, over=over):
             await self.vault.journal.forget_session(record.session_id)
         with contextlib.suppress(HostGone):  # what it still knows of the session went with it
             await self.host.settle(record.session_id)
-        return spec
+
+    def _check_free(self, session_id: str, owner: ClientRef) -> None:
+        taken = session_id in self._unreadable or session_id == ATTACHED_SESSION
+        if taken or self.directory.is_taken(session_id, owner.client_id):
+            raise ValidationFailed(
+                f"{session_id!r} is taken: sessions and pages share their names.",
+                hint="Leave sessionId out, and a free name is made.",
+                details=field_details("sessionId"),
+            )
 
     def _check_room(self, owner: ClientRef) -> None:
         if self._sessions.count_owned(owner.client_id) >= _MOST_OWNED:

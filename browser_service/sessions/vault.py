@@ -1,59 +1,21 @@
-"""Stores sessions in the journal, encrypted: their records, logins and saved states, and what reopens a closed one."""
+"""Stores sessions in the journal, encrypted: their records, logins and saved states."""
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from pydantic import Field, JsonValue, ValidationError
+from pydantic import JsonValue, ValidationError
 
 from browser_service.security.seal import Seal
+from browser_service.sessions.kept_logins import KeptLogins
 from browser_service.sessions.records import SessionRecord
 from browser_service.sessions.told import ToldSessions
 from browser_service.store.journal import Journal
 from shared.data_files import KEY_FILE
 from shared.errors import ResourceExhausted, StateNotFound, field_details
 from shared.events import StateSaved
-from shared.model import Json, Model
+from shared.model import Json
 from shared.next_calls import next_call
-from shared.pages import SessionSpec
-
-
-class ClosedSession(Model):
-    """A closed session's record, its spec with logins and pages, and its saved states."""
-
-    record: SessionRecord
-    spec: SessionSpec
-    saved: dict[str, Json] = Field(default={}, repr=False)
-
-    def renamed(self, free_name: Callable[[str], str]) -> "ClosedSession":
-        """Return the session as it will be reopened. `free_name` replaces names that are taken by now."""
-        old_id = self.record.session_id
-        session_id = free_name(old_id)
-        old_ids = [page.page_id for page in self.spec.pages]
-        names = {page_id: session_id if page_id == old_id else free_name(page_id) for page_id in old_ids}
-        pages = [
-            page.model_copy(
-                update={"page_id": names[page.page_id], "session_id": session_id, "revision": page.revision + 1}
-            )
-            for page in self.spec.pages
-        ]
-        former = {names[page_id]: state for page_id, state in self.spec.former.items()}
-        record = self.record.model_copy(update={"session_id": session_id, "accessed_at": time.time()})
-        spec = self.spec.model_copy(update={"session_id": session_id, "pages": pages, "former": former})
-        return ClosedSession(record=record, spec=spec, saved=self.saved)
-
-    def reopened_as(self, opened: "ClosedSession") -> str:
-        """Word the report that this session is open again, and which of its names have changed."""
-        old_id, pages = self.record.session_id, [page.page_id for page in opened.spec.pages]
-        names = {old.page_id: new for old, new in zip(self.spec.pages, pages, strict=True)}
-        names[old_id] = opened.record.session_id
-        renamed = "".join(
-            f"; {old} is another's name now, so this is {new}" for old, new in names.items() if old != new
-        )
-        listed = f"{', '.join(pages) or 'none'}{renamed}"
-        return f"session {old_id} is open again, with its logins; its pages load when they are used: {listed}"
-
 
 MOST_SAVED: Final = 50
 """Limit of saved states per session; each may have megabytes."""
@@ -72,6 +34,7 @@ class SessionVault:
 
     def __post_init__(self) -> None:
         self.told = ToldSessions(self.seal)
+        self.kept = KeptLogins(self.journal, self.seal)
 
     async def records(self) -> dict[str, SessionRecord | None]:
         """Return the stored sessions by name; None for one that cannot be read."""
@@ -107,21 +70,30 @@ class SessionVault:
                 details={"sessionId": session_id, **field_details("name", saved=[*names])},
             )
 
-    async def saved(self, session_id: str, name: str) -> Json:
-        """Return the state that save_session_state saved under a name. Raises StateNotFound."""
+    async def saved(self, record: SessionRecord, name: str, client_id: str, *, by_person: bool) -> Json:
+        """Return what was saved of a session under a name, by save_session_state or before an act that took it. Raises
+        StateNotFound."""
+        kept = await self.kept.find(name, client_id, by_person=by_person)
+        session_id = record.session_id
+        if kept is not None and not kept.fits(record):
+            raise StateNotFound(
+                f"{name!r} was kept of another session than {session_id!r} is now, and does not go into this one.",
+                hint=f"With a free sessionId that session opens again: "
+                f"{next_call('restore_session_state', session_id='...', name=name)}.",
+                details={"sessionId": session_id, **field_details("sessionId")},
+            )
+        if kept is not None:
+            return kept.state
         sealed = await self.journal.saved(session_id, name)
         state = self.seal.open(sealed) if sealed else None
         if not isinstance(state, dict):
-            names = await self.journal.saved_names(session_id)
+            names = [*await self.journal.saved_names(session_id), *await self.kept.names(client_id)]
             raise StateNotFound(
                 f"Nothing is saved as {name!r} of session {session_id!r}.",
                 hint=f"Saved: {', '.join(names)}." if names else f"{next_call('save_session_state')} saves it.",
                 details={"sessionId": session_id, **field_details("name", saved=[*names])},
             )
         return state
-
-    async def all_saved(self, session_id: str) -> dict[str, Json]:
-        return {name: await self.saved(session_id, name) for name in await self.journal.saved_names(session_id)}
 
     async def begin(self, record: SessionRecord, state: Json) -> None:
         """Store a new session with its logins, and forget an unreadable one of the same name."""
@@ -132,14 +104,6 @@ class SessionVault:
             await self.journal.keep_state(session_id, self.seal.close(state))
         elif state and self.keeps_all:
             self.told.note_state(StateSaved(session_id=session_id, state=state))
-
-    async def restore(self, closed: ClosedSession) -> None:
-        """Store a reopened session with its logins and saved states."""
-        session_id, owner = closed.record.session_id, closed.record.owner
-        owner_id = owner.client_id if owner is not None else ""
-        await self.begin(closed.record, closed.spec.state)
-        for name, state in closed.saved.items():
-            await self.journal.keep_saved(session_id, name, self.seal.close(state), owner_id)
 
     def _record(self, sealed: bytes) -> SessionRecord | None:
         try:

@@ -16,12 +16,14 @@ from browser_service.spine.host_calls import HostCalls
 from browser_service.spine.stages import Ledger
 from shared import catalogue
 from shared.calls import ClientRef, Notice, Outcome
+from shared.cuts import cut
 from shared.errors import HostGone
 from shared.events import PageRetired
 from shared.pages import PageState
 
 _CHECK_EVERY_S: Final = 15
 _CLOSING: Final = "close_page"
+_MOST_URL: Final = 500
 _GONE_AFTER_MS: Final = 600_000
 """Long, because only its calls show that a client without a stream is there, also after a restart."""
 
@@ -65,22 +67,19 @@ class AbandonedPages:
                     await self.host.discard(page.page_id, self.blank_ms)
 
     def notify_retired(self, event: PageRetired) -> None:
-        """Tell the client that left a page, and the newcomer, that it was closed to make room. Both may reopen it."""
+        """Tell the client that left a page, and the newcomer, that it was closed to make room, and where it was."""
         page, newcomer = event.page, event.newcomer
         leaver = ClientRef(client_id=page.left_by_id or page.holder_id or "", label=page.left_by or page.holder_label)
-        client = leaver if leaver.client_id else newcomer
-        if client is None:
-            return
-        call_id, update = f"room-{secrets.token_hex(3)}", {"holder_id": newcomer.client_id if newcomer else None}
-        outcome = Outcome(call_id=call_id, result={}, page=page.model_copy(update=update), undo=[event.undo])
-        result = self.ledger.undos.keep(_identity(client), call_id, _CLOSING, outcome).result or {}
-        undo_hint = f" Back: {result['undo']}." if "undo" in result else ""
         idle = elapsed_words(page.idle_ms)
         reason = f'"{leaver.label}" had left it {idle} ago' if leaver.label else f"nobody had used it for {idle}"
-        text = f"{page.page_id} was closed to make room: {reason}"
-        for each in {client.client_id, newcomer.client_id if newcomer else client.client_id}:
-            self.clients.notify(each, Notice(text=f"{text}.{undo_hint}", page_id=page.page_id))
+        for client_id in {leaver.client_id, newcomer.client_id if newcomer else ""} - {""}:
+            url = page.url if client_id == leaver.client_id else self.directory.seen_by(page, client_id).url
+            was = f". It was at {cut(url, _MOST_URL)}" if url else "."
+            text = f"{page.page_id} was closed to make room: {reason}{was}"
+            self.clients.notify(client_id, Notice(text=text, page_id=page.page_id))
         if newcomer is not None:
+            call_id, update = f"room-{secrets.token_hex(3)}", {"holder_id": newcomer.client_id}
+            outcome = Outcome(call_id=call_id, result={}, page=page.model_copy(update=update))
             closing = catalogue.parse({"action": _CLOSING, "pageId": page.page_id, "reason": "to make room"})
             self.ledger.activity.note(_identity(newcomer), closing, outcome, call_id, 0)
 

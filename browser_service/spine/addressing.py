@@ -224,12 +224,10 @@ class Addressing:
             hint = f"{ended.advice} {elsewhere}"
             return SessionExpired(f"Page {page_id!r} is closed. {ended.message}", hint=hint, details=details)
         creation = next_call("create_session", session_id=session_id)
-        undo = f"Bring both back, within 10 minutes: {next_call('undo', list=True)} names the call. "
         end = "ended with the service, which was restarted" if closed.by_restart else "is closed"
         return SessionNotFound(
             f'Page {page_id!r} was of session "{session_id}", which {end}.',
-            hint=f"{undo if self._directory.closed.can_be_undone(closed) else ''}A session anew, which is logged in "
-            f"nowhere: {creation}, then {same_session}. {elsewhere}",
+            hint=f"A session anew, which is logged in nowhere: {creation}, then {same_session}. {elsewhere}",
             details=details,
         )
 

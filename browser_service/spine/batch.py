@@ -56,8 +56,6 @@ class _BatchRun:
         self._page: PageState | None = None
         """The previous step's page, used by a step that names no page if the batch names none either."""
         self._done: list[Json] = []
-        self._ways_back: dict[str, str] = {}
-        """The undo call of each step, by the step's callId."""
         self._inlined = 0
 
     async def run(self) -> Outcome:
@@ -68,15 +66,12 @@ class _BatchRun:
             try:
                 call_id = f"{self._record.call_id}.{at + 1}"
                 reply = await self._wait(self._begin(batch, part, call_id), batch, ends_at)
-                self._done.append(self._step_result(part, call_id, reply))
+                self._done.append(self._step_result(part, reply))
             except BrowseError as error:
                 error.details.pop("tool", None)  # the caller called the batch
                 failed = with_account(batch, self._done, at, error)
                 return Outcome(call_id=self._record.call_id, error=failed.body(), page=self._page)
-        result: Json = {"steps": [*self._done]}
-        if self._ways_back:
-            result["undo"] = "; ".join(self._ways_back.values())
-        return Outcome(call_id=self._record.call_id, result=result, page=self._page)
+        return Outcome(call_id=self._record.call_id, result={"steps": [*self._done]}, page=self._page)
 
     def _begin(self, batch: Action, part: Action, call_id: str) -> Record | Reply:
         if self._record.cancel.requested:
@@ -135,7 +130,7 @@ class _BatchRun:
             body = error.relayed.model_copy(update={"message": f"{late} {error.relayed.message}"})
             raise Relayed(body) from None
 
-    def _step_result(self, part: Action, call_id: str, reply: Reply) -> Json:
+    def _step_result(self, part: Action, reply: Reply) -> Json:
         """Return a step's result for the reply of the batch. Raises the step's error."""
         page = reply.body.get("page")
         place: Json = {}
@@ -147,9 +142,6 @@ class _BatchRun:
                 self._page = None
             place = {"pageId": page_id, **({"url": page["url"]} if part.untrusted else {})}
         result = {**place, **reply.result()}
-        if isinstance(undo_call := result.pop("undo", None), str):
-            self._ways_back[call_id] = undo_call
-        self._ways_back.pop(str(result.get("undone")), None)
         if isinstance(artifact := result.get("artifact"), dict):
             result["artifact"] = self._bounded(artifact)
         return {**result, "action": part.name()}

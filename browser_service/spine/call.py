@@ -52,12 +52,8 @@ class FrontCall:
     """Keys of the acts that a person has confirmed."""
     guard: Guard | None = None
     """The origins that its chat has read, if it uses a guarded session."""
-    undo: Json | None = None
-    """The state that undoes its act, if the call undoes one."""
     copied_sites: list[str] | None = None
     """The origins whose storage goes to a new session with the logins, if it copies logins."""
-    limited: Action | None = None
-    """The action whose limits apply, if it is another one."""
 
     def __post_init__(self) -> None:
         self.call_id = self.call_id or self.request_id

@@ -26,6 +26,7 @@ from browser_service.spine.stages import (
     ToItsEnd,
     WithoutPrivate,
 )
+from browser_service.spine.taken_logins import TakenLogins, WithClosedSession
 from shared import catalogue
 from shared.actions.base import Action
 from shared.calls import Outcome
@@ -56,13 +57,14 @@ class Dispatcher:
             parts.traced,
             parts.ledger,
             WithoutPrivate(parts.policy),
-            parts.ledger.undos,
+            TakenLogins(directory.sessions, parts.lifecycle.vault.kept),
             Counted(directory.sessions),
             SavedLogins(parts.feeds.events),
             ToItsEnd(parts.host_calls),
             parts.talk,
             InNewSession(perform),
             SeparateSteps(parts.addressing, directory, self._begin, parts.host_calls.cancel),
+            WithClosedSession(parts.lifecycle),
             Addressed(parts.addressing, parts.policy),
             ServiceActions(parts, self.handlers, self.step, self._go_to_host),
             EndedWithPage(directory, perform),
@@ -183,5 +185,5 @@ class Dispatcher:
         return self._ways[key]
 
     async def _go_to_host(self, call: FrontCall) -> Outcome:
-        """Take a call that undoes another one through the limits of acts, and to its host."""
-        return await way_through(self._to_host, type(call.limited or call.action))(call)
+        """Take a call that another one consists of to its host, within the limits of acts."""
+        return await way_through(self._to_host, type(call.action))(call)

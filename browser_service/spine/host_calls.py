@@ -79,7 +79,7 @@ class NewPages(Stage):
             opening = self.directory.reserved_by(client_id) - {page_id}
             self.quotas.check_pages(self.directory.held_by(client_id), opening)
         elif call.caller.limits.pages is None or not self.policy.takes_page(
-            call.caller, call.limited or call.action, self.directory.get(page_id)
+            call.caller, call.action, self.directory.get(page_id)
         ):
             return await go(call)
         with self.directory.reserve(page_id, client_id):  # perhaps the call takes it only after waiting in line for it
@@ -170,7 +170,7 @@ class HostCalls(Stage):
 
     async def _call(self, asked: FrontCall) -> Call:
         action, caller, address = asked.action, asked.caller, asked.address
-        stored = action.stored_logins if asked.undo is None else None
+        stored = action.stored_logins
         if stored is not None and not stored.restores:
             await self.vault.check_room(address.session_id or "", stored.name)
         call = ParsedCall(
@@ -184,7 +184,6 @@ class HostCalls(Stage):
             page_id=address.page_id,
             session_id=address.session_id,
             opens=address.is_new or action.unaddressed.opens,
-            undo=asked.undo,
             copied_sites=asked.copied_sites,
             confirmed=[*asked.confirmed],
             guard=asked.guard,
@@ -196,5 +195,6 @@ class HostCalls(Stage):
             inline_text=asked.inline_text,
         )
         if stored is not None and stored.restores:
-            call.state = await self.vault.saved(address.session_id or "", stored.name)
+            record = self.directory.sessions.record(address.session_id or "")
+            call.state = await self.vault.saved(record, stored.name, caller.client_id, by_person=caller.operator)
         return call

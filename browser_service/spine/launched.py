@@ -16,6 +16,8 @@ class LaunchedBrowser:
     directory: Directory
     client_id: str
     perform: Callable[[Json], Awaitable[Json]]
+    tell: Callable[[str], None]
+    """Tells the client something beside the reply, whose text is fixed."""
 
     @property
     def shared(self) -> Browser:
@@ -48,12 +50,15 @@ class LaunchedBrowser:
             self.directory.sessions.record(page_id).of_page = True
 
     async def quit(self) -> Json:
-        """Close what `launch` opened, but not the shared browser. Raises NoBrowser."""
+        """Close what `launch` opened, but not the shared browser, and tell how its logins come back. Raises
+        NoBrowser."""
         page = self._page()
         if page is None:
             raise NoBrowser("No browser instance found. Call browser_launch first.")
         closing: Json = {"action": "close_page", "pageId": page.page_id}
-        await self.perform(closing_call(page.session_id) if page.session_id == page.page_id else closing)
+        ended = await self.perform(closing_call(page.session_id) if page.session_id == page.page_id else closing)
+        if "kept" in ended:
+            self.tell(str(ended["observed"]))
         return {"closed": page.page_id, "text": "Browser closed successfully"}
 
     def _page(self) -> PageState | None:

@@ -3,7 +3,7 @@
 `check` looks at the call itself, `check_place` at the page that it leads to, and the host, once the call's turn has
 come, at where that page is then. What a caller may not see of others' pages is in no view."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final, TypeVar
 
@@ -105,11 +105,6 @@ class Policy:
                 details={"context": {"rule": "--pages"}},
             )
 
-    def check_restoring(self, caller: Identity, action: Action, page_ids: Collection[str]) -> None:
-        """Raise Forbidden if a closed session may not come back with all these pages."""
-        for number, page_id in enumerate(page_ids):
-            self._check_page_count(caller, action, page_id, beside=number)
-
     def check_settings(self, caller: Identity) -> None:
         """Raise Forbidden for a limited token, because settings reveal folders, sites and rules that are not its
         business."""
@@ -185,10 +180,9 @@ class Policy:
         if other := sorted(named - {limits.session}):
             raise _wrong_session(caller, other[0])
 
-    def _check_page_count(self, caller: Identity, action: Action, page_id: str | None, *, beside: int = 0) -> None:
-        """Raise Forbidden if the token's clients have as many pages as it allows. `page_id` would be one more, and come
-        with `beside` others."""
-        if page_id is None or (held := self._too_many(caller, page_id, beside=beside)) is None:
+    def _check_page_count(self, caller: Identity, action: Action, page_id: str | None) -> None:
+        """Raise Forbidden if the token's clients have as many pages as it allows. `page_id` would be one more."""
+        if page_id is None or (held := self._too_many(caller, page_id)) is None:
             return
         names = ", ".join(sorted(held)[:5])
         raise _refused(
@@ -198,13 +192,13 @@ class Policy:
             f"Close one first ({names}): {next_call('close_page', page_id='...')}." if names else "",
         )
 
-    def _too_many(self, client: Identity, page_id: str, *, beside: int = 0) -> set[str] | None:
-        """Return the pages of a token's clients if they may not have this one too, and `beside` others; else None."""
+    def _too_many(self, client: Identity, page_id: str) -> set[str] | None:
+        """Return the pages of a token's clients if they may not have this one too; else None."""
         if (most := client.limits.pages) is None:
             return None
         held = {page.page_id for page in self.directory.pages() if client.is_sibling(page.holder_id or "")}
         opening = {name for name, client_id in self.directory.reservations if client.is_sibling(client_id)}
-        return None if len((held | opening) - {page_id}) + beside < most else held
+        return None if len((held | opening) - {page_id}) < most else held
 
     def _check_export(self, caller: Identity, action: Action, part: Action) -> None:
         own = part.addressed.session if "session_id" in part.model_fields_set else None

@@ -17,16 +17,14 @@ from browser_service.spine.launched import LaunchedBrowser
 from browser_service.spine.parts import FrontParts
 from browser_service.spine.register import Record, Reply
 from browser_service.spine.talk import Talk
-from browser_service.spine.undo_call import UndoCall
 from shared import catalogue
 from shared.actions.base import Action
 from shared.actions.traits import Scope
-from shared.calls import Outcome, Undoable
+from shared.calls import Notice, Outcome
 from shared.errors import Cancelled, JournalFailed, PageOwned, Relayed
 from shared.limits import Limits
 from shared.model import Json
 from shared.next_calls import next_call
-from shared.pages import PageState
 
 _LOOK_S: Final = 60.0
 
@@ -43,10 +41,6 @@ class ServiceContext:
         self._directory = parts.directory
         self.client = call.caller.ref
         self.record = call.record
-        self.page: PageState | None = None
-        """The page of the reply, if any."""
-        self.undoables: list[Undoable] = []
-        """Acts of the call that can be undone."""
         self._steps = 0
 
     @property
@@ -67,11 +61,14 @@ class ServiceContext:
 
     @property
     def launched_browser(self) -> LaunchedBrowser:
-        return LaunchedBrowser(self._directory, self._client_id, self._step)
+        return LaunchedBrowser(self._directory, self._client_id, self._step, self._tell)
 
     @property
     def talk(self) -> Talk:
         return self._parts.talk
+
+    def _tell(self, text: str) -> None:
+        self._parts.clients.notify(self._client_id, Notice(text=text))
 
     async def list_pages(self, session_id: str | None, *, whole: bool) -> Json:
         """List the pages that matter to the client; with `whole`, all that it may know of. A person sees every page."""
@@ -116,21 +113,6 @@ class ServiceContext:
         state = await self._parts.host_calls.cancel(self._client_id, call_id)
         return {"callId": call_id, "state": state}
 
-    def list_undoable(self) -> Json:
-        return UndoCall(self._parts, self._call, self._to_host).listing()
-
-    async def undo(self, call_id: str | None, *, affects_others: bool) -> Json:
-        """Undo a call; without an id, the last one that can be undone."""
-        undo = UndoCall(self._parts, self._call, self._to_host)
-        try:
-            return await undo.run(call_id, affects_others=affects_others)
-        finally:
-            self.page = undo.page
-
-    def undoable(self, action: Action, summary: str, state: Json) -> None:
-        """Note that the act can be undone with this state."""
-        self.undoables.append(Undoable(body=action.wire_body(), what=summary, state=state))
-
     async def logins_to_copy(self, session_id: str, sites: list[str]) -> Json:
         """Ask the session's host for its cookies, and for its storage of these origins. Raises what that call raises,
         also while a page there is private to another client."""
@@ -142,7 +124,7 @@ class ServiceContext:
         if outcome.error is not None:
             message = f"The logins of {session_id} were not copied: {outcome.error.message}"
             raise Relayed(outcome.error.model_copy(update={"message": message}))
-        return outcome.undo[0].state
+        return outcome.taken_logins[0]
 
     def session_of(self, name: str) -> str:
         """Return the session with this name, or the one of the page with this name."""
@@ -225,5 +207,5 @@ class ServiceActions(Stage):
         self.parts.guard.check_service(call)
         context = ServiceContext(self.parts, call, self.step, self.to_host)
         result = await self.handlers[call.action.name()](context, call.action)
-        outcome = Outcome(call_id=call.call_id, result=result, page=context.page, undo=context.undoables)
+        outcome = Outcome(call_id=call.call_id, result=result)
         return self.parts.guard.noted(call, outcome)

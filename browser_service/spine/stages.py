@@ -12,7 +12,6 @@ from browser_service.host.seam import CallKey
 from browser_service.observability.activity import Activity
 from browser_service.observability.logging import unexpected
 from browser_service.observability.metrics import Metrics
-from browser_service.security.auth import Identity
 from browser_service.sessions.directory import Directory
 from browser_service.sessions.records import Sessions
 from browser_service.spine.addressing import Addressing
@@ -22,12 +21,10 @@ from browser_service.spine.host_events import HostEvents
 from browser_service.spine.launched import closing_call
 from browser_service.spine.policy import Policy
 from browser_service.spine.register import CallRegister
-from browser_service.spine.undo import UndoStore
 from shared.actions.base import Action
-from shared.actions.traits import Batching, Closing, Effect, Scope, Unaddressed, may_answer
+from shared.actions.traits import Batching, Effect, Scope, Unaddressed, may_answer
 from shared.background import Background
 from shared.calls import Notice, Outcome
-from shared.catalogue import ACTIONS
 from shared.errors import BrowseError, ErrorBody, Forbidden, HostGone, JournalFailed, UnknownOutcome, field_details
 from shared.events import CallEnded
 from shared.model import Json
@@ -45,7 +42,6 @@ log = structlog.get_logger(__name__)
 @dataclass(eq=False)
 class Ledger(Stage):
     register: CallRegister
-    undos: UndoStore
     activity: Activity
     metrics: Metrics
 
@@ -77,8 +73,7 @@ class Ledger(Stage):
         record = self.register.find(key.client_id, key.call_id)
         if record.done:
             return
-        caller = Identity(client_id=key.client_id)
-        self.register.note_last(record, self.undos.keep(caller, key.call_id, record.action, event.outcome))
+        self.register.note_last(record, event.outcome)
 
 
 @dataclass(eq=False)
@@ -254,8 +249,8 @@ class EndedWithPage(Stage):
 
     async def run(self, call: FrontCall, go: Go) -> Outcome:
         outcome = await go(call)
-        closed = any(ACTIONS[str(step.body["action"])].closes == Closing(Scope.PAGE) for step in outcome.undo)
-        if closed and outcome.result is not None:
+        closings = (part.closes for part in call.action.every_part())
+        if outcome.result is not None and any(each and each.scope is Scope.PAGE for each in closings):
             await self._close(call, call.address.session_id or "", outcome.result)
         return outcome
 
@@ -264,8 +259,8 @@ class EndedWithPage(Stage):
         if sessions.owner(session_id) != call.client_id or not sessions.record(session_id).of_page:
             return
         if not self.directory.pages_of(session_id):
-            await self.perform(call.caller, closing_call(session_id), f"{call.call_id}.1")
-            result["observed"] = f"{result.get('observed', 'done')}; so is session {session_id}, which was made for it"
+            ended = await self.perform(call.caller, closing_call(session_id), f"{call.call_id}.1")
+            result["observed"] = f"{result.get('observed', 'done')}; made for it alone, {ended['observed']}"
 
 
 @dataclass(eq=False)

@@ -80,6 +80,12 @@ MIGRATIONS: Final[dict[str, tuple[str, ...]]] = {
         ),
     ),
     "m_no_subscribed": ("DROP TABLE subscribed",),
+    "m_kept_logins": (
+        (
+            "CREATE TABLE kept_logins (name TEXT PRIMARY KEY, client_id TEXT NOT NULL, at REAL NOT NULL,"
+            " sealed BLOB NOT NULL)"
+        ),
+    ),
 }
 
 

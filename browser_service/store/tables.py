@@ -1,5 +1,5 @@
-"""The small tables of the journal: requests to people, colours, threads and halts of agents, hosts of sessions, named
-tokens."""
+"""The small tables of the journal: requests to people, colours, threads and halts of agents, hosts of sessions, logins
+that acts took, named tokens."""
 
 import contextlib
 import sqlite3
@@ -18,6 +18,15 @@ _MOST_ASKED: Final = 1_000
 MOST_DEALT: Final = 1_000
 MOST_THREADS: Final = 1_000
 _MOST_TOKENS: Final = 1_000
+MOST_KEPT_OF_CLIENT: Final = 20
+MOST_KEPT_BYTES: Final = 100_000_000
+_MOST_KEPT: Final = 1_000
+_OLDEST_KEPT: Final = (
+    "DELETE FROM kept_logins WHERE name IN (SELECT name FROM (SELECT name, row_number() OVER latest AS place,"
+    " sum(length(sealed)) OVER latest AS size FROM kept_logins WHERE client_id = ? OR ? = ''"
+    " WINDOW latest AS (ORDER BY rowid DESC)) WHERE place > ? OR size > ?)"
+)
+"""Takes a client, or twice none for all; how many may stay, and how many bytes."""
 
 
 class _Table:
@@ -35,6 +44,31 @@ class AskedTable(_Table):
         sql = "SELECT at, facts FROM asked WHERE at >= ? ORDER BY at DESC LIMIT ?"
         rows = await self._journal.read(sql, at, limit)
         return [(float(str(ended)), RequestOver.model_validate_json(str(facts))) for ended, facts in rows]
+
+
+class KeptLoginsTable(_Table):
+    async def keep(self, name: str, client_id: str, sealed: bytes, most_bytes: int) -> None:
+        """Keep a client's logins, and forget its oldest and those of all beyond their limits."""
+
+        def keep(db: sqlite3.Connection) -> None:
+            db.execute("INSERT INTO kept_logins VALUES (?, ?, ?, ?)", (name, client_id, time.time(), sealed))
+            db.execute(_OLDEST_KEPT, (client_id, client_id, MOST_KEPT_OF_CLIENT, most_bytes))
+            db.execute(_OLDEST_KEPT, ("", "", _MOST_KEPT, MOST_KEPT_BYTES))
+
+        await self._journal.transact(keep)
+
+    async def find(self, name: str) -> tuple[str, bytes]:
+        """Return the client whose act took what is kept under a name, and that, sealed; both empty if there is none."""
+        rows = await self._journal.read("SELECT client_id, sealed FROM kept_logins WHERE name = ?", name)
+        return next(((str(client), sealed) for client, sealed in rows if isinstance(sealed, bytes)), ("", b""))
+
+    async def names(self, client_id: str) -> list[str]:
+        """Return the names under which a client's are kept, the latest first."""
+        sql = "SELECT name FROM kept_logins WHERE client_id = ? ORDER BY rowid DESC"
+        return [str(row[0]) for row in await self._journal.read(sql, client_id)]
+
+    async def forget(self, before: float) -> None:
+        await self._journal.write("DELETE FROM kept_logins WHERE at < ?", before)
 
 
 class Dealt(NamedTuple):

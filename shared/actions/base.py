@@ -338,7 +338,6 @@ class NavigationAction(PageAction):
     effect = Effect.ACTS
     navigates = Navigation.LOADS
     serves_reading = True
-    undone_by = next_call("go_back")
 
     timeout: int = Field(default=30_000, ge=1_000, le=120_000, description="Milliseconds the navigation may take.")
 

@@ -7,7 +7,6 @@ from pydantic import Field
 from shared.actions.arguments import Part
 from shared.actions.base import PageAction, WideAct
 from shared.actions.sessions import Viewport
-from shared.next_calls import next_call
 
 
 class Geolocation(Part):
@@ -23,7 +22,6 @@ class Emulate(WideAct, PageAction):
     which affects others at that site."""
 
     everyday = ("viewport", "device", "colorScheme")
-    undone_by = next_call("emulate", reset=True)
     loggable_arguments = frozenset({"device", "locale", "timezone"})
 
     viewport: Viewport | None = Field(default=None, description="Size of the page.")

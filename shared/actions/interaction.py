@@ -9,7 +9,6 @@ from shared.actions.arguments import LONG_TEXT, Part, Position, SecretRef, Selec
 from shared.actions.base import ElementAction, PageAct, TickingAction
 from shared.actions.traits import Alias, Input, Keys, Reports
 from shared.named_secrets import MOST_CHARACTERS
-from shared.next_calls import next_call
 
 _NAMED: Final = (
     *("Shift", "Control", "Alt", "Meta", "ControlOrMeta", "Enter", "Escape", "Tab", "Space", "Backspace", "Delete"),
@@ -107,7 +106,6 @@ class Fill(ElementAction):
 
     everyday = ("params",)
     aliases = (Alias("clear", presets={"value": ""}),)
-    undone_by = next_call("fill", value="<what was there>")
     reports = Reports.EVERYTHING
 
     value: LongText | SecretRef = Field(
@@ -223,10 +221,6 @@ class SelectOption(ElementAction):
 class Check(Pointing, TickingAction):
     """Tick a checkbox or radio button; one that is ticked already stays so."""
 
-    undone_by = next_call("uncheck", ...)
-
 
 class Uncheck(Pointing, TickingAction):
     """Untick a checkbox; one that is not ticked stays so."""
-
-    undone_by = next_call("check", ...)

@@ -8,7 +8,6 @@ from pydantic import Field
 from shared.actions.arguments import Address, WaitUntil
 from shared.actions.base import NavigationAction, PageAction, VisitingAction
 from shared.actions.traits import Alias, Navigation, Unaddressed, computed
-from shared.next_calls import next_call
 
 
 def _is_in_new_session(action: "Goto") -> bool:
@@ -44,7 +43,6 @@ class GoBack(NavigationAction):
 
     everyday = ()
     gives = False
-    undone_by = next_call("go_forward")
     text_key = "observed"
 
     wait_until: WaitUntil = "load"
@@ -65,7 +63,6 @@ class ReloadPage(NavigationAction):
 
     everyday = ("ignoreCache",)
     gives = False
-    undone_by = ""
     navigates = Navigation.REPLACES
     text_key = "observed"
 

@@ -64,7 +64,6 @@ class MockResponse(PageAct):
     everyday = ("status", "body")
     runs_script = computed(GivenScript(later=True), _answer)  # what it answers may be a script, or a document with one
     cookie_use = computed(Cookies.NONE, _cookies)
-    undone_by = next_call("remove_routes", route_ids=["..."])
     loggable_arguments = frozenset({"pattern", "contentType"})
 
     pattern: Pattern = Field(description="Glob (* is any text, scheme optional) or /regex/flags.")
@@ -92,7 +91,6 @@ class BlockRequests(PageAct):
     Also those answered by caches and service workers; WebSockets by glob or type. Adds to earlier blocks."""
 
     gives = False
-    undone_by = next_call("remove_routes", route_ids=["..."])
     loggable_arguments = frozenset({"patterns"})
 
     patterns: list[Pattern] | None = Field(
@@ -115,7 +113,6 @@ class RemoveRoutes(PageAct):
     """Remove mocks and blocks of the page: some, or all."""
 
     gives = False
-    undone_by = next_call("mock_response", pattern="...")
 
     route_ids: list[str] | None = Field(default=None, max_length=100, description="Only these of list_routes.")
 
@@ -127,7 +124,6 @@ class SetSessionHeaders(SessionAct):
 
     everyday = ()
     cookie_use = computed(Cookies.NONE, _cookies)
-    undone_by = next_call("set_session_headers", headers={...})
 
     headers: Headers = Field(description="Names and values.")
 
@@ -149,7 +145,6 @@ class SetExtraHeaders(PageAct):
 
     everyday = ()
     cookie_use = computed(Cookies.NONE, _cookies)
-    undone_by = next_call("set_extra_headers", headers={...})
 
     headers: Headers = Field(description="Names and values.")
     affect_others: bool = Field(default=False, description="For a session: even if others hold pages there.")

@@ -7,7 +7,6 @@ from pydantic import Field
 from shared.actions.arguments import Reason
 from shared.actions.base import OwnershipAction
 from shared.actions.traits import Claim
-from shared.next_calls import next_call
 
 
 class ClaimPage(OwnershipAction):
@@ -16,7 +15,6 @@ class ClaimPage(OwnershipAction):
     Its owner is told the reason. With both you take it after waitSeconds. A private page stays its owner's until they
     give it up."""
 
-    undone_by = next_call("release_page")
     claim = Claim.CLAIMS
     hears_person = True
     unmetered = True
@@ -32,7 +30,6 @@ class ReleasePage(OwnershipAction):
     """Give a page up: whoever waits for it is offered it, else the next to act on it gets it."""
 
     serves_reading = True
-    undone_by = next_call("claim_page", ...)
     unmetered = True
 
 
@@ -56,7 +53,6 @@ class SharePage(OwnershipAction):
 class HandOverPage(OwnershipAction):
     """Make another client the owner of a page of yours. A private one stays private."""
 
-    undone_by = next_call("claim_page", page_id="...", reason="...")
     id_fields = ("page_id", "session_id", "to")
     loggable_arguments = frozenset({"to"})
 

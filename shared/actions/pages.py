@@ -4,8 +4,7 @@ from pydantic import Field
 
 from shared.actions.arguments import Address, Reason, SessionId, WaitUntil
 from shared.actions.base import PageAction, ServiceAction, VisitingAction
-from shared.actions.traits import UNDO, Alias, Closing, Effect, Lane, Scope, Unaddressed, computed
-from shared.next_calls import next_call
+from shared.actions.traits import Alias, Closing, Effect, Lane, Scope, Unaddressed, computed
 
 
 class ListPages(ServiceAction):
@@ -30,7 +29,6 @@ class OpenPage(VisitingAction):
 
     everyday = ("url",)
     unaddressed = Unaddressed.ANOTHER_PAGE
-    undone_by = next_call("close_page")
     aliases = (Alias("openPage"),)
     text_key = "observed"
 
@@ -56,7 +54,6 @@ class ClosePage(PageAction):
     serves_reading = True
     closes = computed(Closing(Scope.PAGE), _closing)
     unmetered = True
-    undone_by = UNDO
     aliases = (Alias("closePage"),)
     text_key = "observed"
 

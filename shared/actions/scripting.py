@@ -63,7 +63,6 @@ class AddSessionInitScript(SessionAct):
 
     everyday = ()
     runs_script = GivenScript(later=True)
-    undone_by = next_call("remove_session_init_scripts", ...)
     shows_all_pages = True
 
     script: InitScript
@@ -80,7 +79,6 @@ class AddInitScript(PageAct):
     Also in its frames. With sessionId and no pageId: in all pages of a session of your own."""
 
     runs_script = GivenScript(later=True)
-    undone_by = next_call("remove_init_scripts", script_ids=["..."])
 
     script: InitScript
 
@@ -93,7 +91,6 @@ class RemoveSessionInitScripts(SessionAct):
 
     everyday = ("scriptIds",)
     gives = False
-    undone_by = next_call("add_init_script", script="...")
 
     script_ids: ScriptIds = None
 
@@ -104,7 +101,6 @@ class RemoveInitScripts(PageAct):
     gives = False
     lane = Lane.BESIDE
     needs_open_page = False
-    undone_by = next_call("add_session_init_script", script="...")
 
     script_ids: ScriptIds = None
 

@@ -9,7 +9,7 @@ from pydantic import Field, JsonValue, StringConstraints
 from shared.actions.arguments import Part, Quotable, SessionId
 from shared.actions.base import ServiceAction, SessionAct, SessionAction
 from shared.actions.reading import Budget
-from shared.actions.traits import UNDO, Alias, Closing, Cookies, Effect, Scope, StoredLogins, computed
+from shared.actions.traits import Alias, Closing, Cookies, Effect, Scope, StoredLogins, computed
 from shared.next_calls import next_call
 from shared.pages import Engine, Permission
 from shared.wire import DEFAULT_SESSION
@@ -58,7 +58,6 @@ class CreateSession(ServiceAction):
     effect = Effect.ACTS
     serves_reading = True
     makes_session = True
-    undone_by = next_call("close_session", ...)
     id_fields = ("source",)
     cookie_use = computed(Cookies.NONE, _cookies_copied)
     loggable_arguments = frozenset({"name", "locale", "timezone", "browserType", "from", "sites"})
@@ -119,7 +118,6 @@ class ExtendSession(ServiceAction):
     """Let a session of yours last longer: so many milliseconds from now."""
 
     effect = Effect.ACTS
-    undone_by = next_call("extend_session", ...)
     id_fields = ("session_id",)
 
     session_id: SessionId = Field(description="The session.")
@@ -130,7 +128,6 @@ class ShareSession(ServiceAction):
     """Say whether others may use a session of yours (act) or not (private)."""
 
     effect = Effect.ACTS
-    undone_by = next_call("share_session", ...)
     id_fields = ("session_id",)
 
     session_id: SessionId = Field(description="The session.")
@@ -138,12 +135,15 @@ class ShareSession(ServiceAction):
 
 
 class CloseSession(ServiceAction):
-    """Close a session of yours with all of its pages. Its cookies and logins are gone."""
+    """Close a session of yours with all of its pages.
 
+    Its logins are kept for a day: the reply has the call that opens it again with them. What save_session_state saved
+    of it is gone."""
+
+    ends_logins = True
     effect = Effect.DESTROYS
     serves_reading = True
     closes = Closing(Scope.SESSION)
-    undone_by = UNDO
     aliases = (Alias("destroy_session"),)
     id_fields = ("session_id",)
 
@@ -157,7 +157,6 @@ class GrantPermissions(SessionAct):
 
     everyday = ()
     gives = False
-    undone_by = next_call("grant_permissions", permissions=[], origin="...")
     loggable_arguments = frozenset({"permissions", "origin"})
 
     permissions: list[Permission] = Field(max_length=20, description="Which; [] for none.")
@@ -254,7 +253,6 @@ class SetCookies(SessionAct):
     Refused while others hold pages that would send them, unless affectOthers."""
 
     everyday = ()
-    undone_by = UNDO
     cookie_use = Cookies.TOUCHES
     loggable_arguments = frozenset({"domain", "name", "path"})
 
@@ -288,13 +286,14 @@ def is_below(host: str, domain: str) -> bool:
 class ClearCookies(SessionAct):
     """Delete cookies of a session: all, or those of a domain, name or path. Whoever works there may be logged out.
 
-    Without a name or path this also removes logins by HTTP that `goto` was given there.
+    Without a name or path this also removes logins by HTTP that `goto` was given there. What was there is kept for a
+    day, and the reply has the call that puts it back.
     """
 
     everyday = ("domain", "name")
     gives = False
+    ends_logins = True
     effect = Effect.DESTROYS
-    undone_by = UNDO
     cookie_use = Cookies.TOUCHES
     loggable_arguments = frozenset({"domain", "name", "path"})
 
@@ -334,13 +333,15 @@ class SaveSessionState(SessionAction):
 
 
 class RestoreSessionState(SessionAct):
-    """Put the logins of a session back as they were saved. What changed since is lost."""
+    """Put the logins of a session back as they were saved. What changed since is lost.
+
+    Also those that an act of the last day ended, by the name in its reply. A session that you closed opens again."""
 
     everyday = ("name",)
     gives = False
+    ends_logins = True
     effect = Effect.DESTROYS
     within_ms = _STORAGE_MS
-    undone_by = UNDO
     cookie_use = Cookies.TOUCHES
     loggable_arguments = frozenset({"name"})
 

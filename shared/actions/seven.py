@@ -15,7 +15,6 @@ from shared.actions.selectors import check_selector
 from shared.actions.traits import Effect, computed
 from shared.errors import ValidationFailed, field_details
 from shared.filenames import FileName
-from shared.next_calls import next_call
 
 SelectorType = Annotated[Literal["css", "text", "role", "testId"], Field(description="Type of selector")]
 
@@ -68,7 +67,6 @@ class BrowserLaunch(ServiceAction):
 
     effect = Effect.ACTS
     serves_reading = True
-    undone_by = next_call("browser_quit")
     text_key = "text"
     activity_phrase = "launching browser"
 

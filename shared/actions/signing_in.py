@@ -6,7 +6,7 @@ from pydantic import Field
 
 from shared.actions.arguments import Address
 from shared.actions.base import SessionAct
-from shared.actions.traits import UNDO, Cookies, Lane, PersonAsked
+from shared.actions.traits import Cookies, Lane, PersonAsked
 from shared.next_calls import next_call
 from shared.wire import MAX_MESSAGE_BYTES
 
@@ -42,7 +42,7 @@ class ImportLogin(SessionAct):
     Cookies and storage of another browser. Says what could not be brought and why; values are never shown."""
 
     everyday = ("site",)
-    undone_by = UNDO
+    ends_logins = True
     cookie_use = Cookies.TOUCHES
 
     content: str = Field(min_length=1, max_length=MAX_MESSAGE_BYTES, description="What the file has in it.")

@@ -7,7 +7,7 @@ from pydantic import Field, StringConstraints
 from shared.actions.arguments import AnyJson
 from shared.actions.base import PageAction, StorageAct, StorageKind
 from shared.actions.reading import Budget
-from shared.actions.traits import UNDO, Effect
+from shared.actions.traits import Effect
 
 Key = Annotated[str, StringConstraints(min_length=1, max_length=1_000)]
 
@@ -28,7 +28,6 @@ class SetStorage(StorageAct):
     """Set items of local or session storage of the page's origin; others stay."""
 
     everyday = ("kind",)
-    undone_by = UNDO
 
     items: dict[Key, AnyJson] = Field(
         min_length=1, max_length=1_000, description="Key -> value; values that are no text are stored as JSON."
@@ -40,16 +39,17 @@ class RemoveStorage(StorageAct):
 
     everyday = ("kind",)
     gives = False
-    undone_by = UNDO
     loggable_arguments = frozenset({"keys"})
 
     keys: list[Key] = Field(min_length=1, max_length=1_000, description="Keys to remove.")
 
 
 class ClearStorage(StorageAct):
-    """Remove all of local or session storage of the page's origin. This may sign you out."""
+    """Remove all of local or session storage of the page's origin. This may sign you out.
+
+    What local storage had is kept for a day, and the reply has the call that puts it back."""
 
     everyday = ("kind",)
     gives = False
+    ends_logins = True
     effect = Effect.DESTROYS
-    undone_by = UNDO

@@ -4,7 +4,6 @@ from pydantic import Field
 
 from shared.actions.base import SessionAct, SessionAction
 from shared.actions.traits import Cookies, Effect, computed
-from shared.next_calls import next_call
 
 
 def _cookies(action: "StartTracing") -> Cookies:
@@ -17,7 +16,6 @@ class StartTracing(SessionAct):
 
     everyday = ()
     gives = False
-    undone_by = next_call("stop_tracing")
     shows_all_pages = True
     cookie_use = computed(Cookies.NONE, _cookies)
 

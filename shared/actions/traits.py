@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from enum import IntEnum, StrEnum
 from functools import cache
 from types import MappingProxyType
-from typing import ClassVar, Final, Generic, NamedTuple, TypeVar, cast, get_args
+from typing import ClassVar, Generic, NamedTuple, TypeVar, cast, get_args
 
 from pydantic import BaseModel, JsonValue
 from pydantic.alias_generators import to_camel
@@ -232,9 +232,6 @@ class Keys(NamedTuple):
     pastes: bool = False
 
 
-UNDO: Final = "undo"
-"""Undoes an action whose change the service keeps for ten minutes."""
-
 A = TypeVar("A")
 T = TypeVar("T")
 
@@ -309,8 +306,9 @@ class Traits(BaseModel):
 
     unmetered: ClassVar[bool] = False
     """True if no quota refuses the action: a client at its limit must be able to end what it began."""
-    undone_by: ClassVar[str] = ""
-    """The call that undoes the action; `UNDO` if the service keeps what the action changed."""
+    ends_logins: ClassVar[bool] = False
+    """True if the call may take logins from a session. They are kept for a day, and its reply names the call that puts
+    them back."""
 
     # --- what guards ask of it ---------------------------------------------------------------------------------------
 

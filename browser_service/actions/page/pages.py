@@ -3,17 +3,21 @@
 from typing import Final
 
 from browser_service.actions.support.arrival import visit
-from browser_service.host.pages import closed_page
 from browser_service.host.pages.handle import BrowserPage
 from browser_service.host.stages.admission import owned_error
 from browser_service.host.tabs.record import DialogPolicy
 from browser_service.rules.claims import OFFER_S
+from browser_service.security.origins import first_outside
+from browser_service.security.urls import abridged
 from browser_service.waits import until_claimed
 from shared.actions import dialogs, ownership, pages
+from shared.cuts import cut
 from shared.errors import InternalError, ValidationFailed, field_details
 from shared.model import Json
 from shared.words import own_words
 
+_BLANK: Final = "about:blank"
+_MOST_URL: Final = 2_000
 _ACCEPTS: Final = {"ask": None, "accept": True, "dismiss": False}
 
 
@@ -101,8 +105,10 @@ async def open_page(page: BrowserPage, action: pages.OpenPage) -> Json:
 
 
 async def close_page(page: BrowserPage, action: pages.ClosePage) -> Json:
-    before = await closed_page.remember(page.record, page.current, page.settings)
+    url = abridged(page.record.url)
     if not await page.current.close(run_before_unload=action.run_before_unload):
         return {"observed": f"page {page.page_id} stays open: its beforeunload dialog was dismissed"}
-    page.undoable(f"page {page.page_id} closed", before)
-    return {"closed": page.page_id, "observed": f"page {page.page_id} is closed"}
+    observed = f"page {page.page_id} is closed"
+    if url == _BLANK or first_outside(page.call.origins, [url]) is not None:
+        return {"closed": page.page_id, "observed": observed}
+    return {"closed": page.page_id, "url": url, "observed": f"{observed}; it was at {cut(url, _MOST_URL)}"}

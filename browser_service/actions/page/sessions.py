@@ -4,12 +4,11 @@ import json
 import re
 from typing import Final
 
-from playwright.async_api import Cookie
 from pydantic import JsonValue
 
 from browser_service.host.sessions import login_file, login_import
 from browser_service.host.sessions.cookie_values import hidden_note
-from browser_service.host.stages import reversal
+from browser_service.host.sessions.logins import cookies_in
 from browser_service.host.stages.session_handle import BrowserSession
 from browser_service.security.urls import origin_of
 from shared.actions import sessions, signing_in
@@ -27,14 +26,8 @@ async def login(session: BrowserSession, action: signing_in.Login) -> Json:
 
 async def import_login(session: BrowserSession, action: signing_in.ImportLogin) -> Json:
     file = login_file.read(action.content, action.site)
-    context = await session.context()
-    before = await context.cookies()
-    await login_import.import_into(session.entry, file)
+    await login_import.import_into(session.entry, file, session.take_logins)
     session.entry.logins.save_soon()
-    changed = reversal.cookie_changes(before, await context.cookies())
-    if changed["was"] or changed["made"]:
-        what = f"cookies brought into session {session.entry.session_id}; local storage stays"
-        session.undoable(what, changed, lost=bool(changed["was"]))
     return {"brought": [*file.by_site()], "notBrought": [*file.refused], "observed": file.summary}
 
 
@@ -81,12 +74,9 @@ async def set_cookies(session: BrowserSession, action: sessions.SetCookies) -> J
         if not session.entry.policy.permits(f"https://{cookie.host.lstrip('.')}/"):
             raise Forbidden(f"Cookies for {cookie.host} may not be set here: the URL policy does not allow the host.")
     context = await session.context()
-    before = await context.cookies()
     await context.add_cookies([cookie.given() for cookie in action.cookies])  # type: ignore[misc] # by Playwright's names
     session.entry.logins.save_soon()
     after = await context.cookies()
-    names = {cookie.cookie for cookie in action.cookies}
-    _undoable(session, "set", *([each for each in all_ if each.get("name") in names] for all_ in (before, after)))
     kept = {(c.get("name"), c.get("value"), c.get("domain", "").lstrip(".")) for c in after}
     lost = [c.cookie for c in action.cookies if (c.cookie, c.value, c.host.lstrip(".")) not in kept]
     observed = f"{len(action.cookies) - len(lost)} cookies are set"
@@ -98,27 +88,20 @@ async def set_cookies(session: BrowserSession, action: sessions.SetCookies) -> J
 
 async def clear_cookies(session: BrowserSession, action: sessions.ClearCookies) -> Json:
     context = await session.context()
-    before = await context.cookies()
+    before = await cookies_in(context)
     domain = _hosts_of(session, action.domain) if action.domain else None
     criteria = {"name": action.cookie, "domain": domain, "path": action.path}
     await context.clear_cookies(**{name: value for name, value in criteria.items() if value is not None})
     session.entry.logins.save_soon()
-    after = await context.cookies()
+    after = await cookies_in(context)
     removed = await session.entry.sign_ins.remove(action.concerns) if not (action.cookie or action.path) else {}
-    logins: Json = {"httpLogins": {origin: [*each] for origin, each in removed.items()}} if removed else {}
-    _undoable(session, "deleted", before, [cookie for cookie in after if cookie in before], **logins)
+    taken = [cookie for cookie in before if cookie not in after]
+    if taken or removed:
+        signed_in: list[JsonValue] = [[origin, *each] for origin, each in removed.items()]
+        session.take_logins(login_import.part_of_state(cookies=[*taken], httpLogins=signed_in))
     cleared = len(before) - len(after)
     told = f"; the logins by HTTP at {', '.join(removed)} are removed" if removed else ""
     return {"cleared": cleared, "observed": f"{cleared} cookies are deleted{told}"}
-
-
-def _undoable(
-    session: BrowserSession, done: str, before: list[Cookie], after: list[Cookie], **logins: JsonValue
-) -> None:
-    changed = reversal.cookie_changes(before, after)
-    if changed["was"] or changed["made"] or logins:
-        what = f"cookies {done} in session {session.entry.session_id}: {len(changed['was'] or changed['made'])}"
-        session.undoable(what, {**changed, **logins}, lost=bool(changed["was"] or logins))
 
 
 async def save_session_state(session: BrowserSession, action: sessions.SaveSessionState) -> Json:
@@ -127,12 +110,15 @@ async def save_session_state(session: BrowserSession, action: sessions.SaveSessi
 
 
 async def restore_session_state(session: BrowserSession, action: sessions.RestoreSessionState) -> Json:
-    state = session.call.state or {}
-    before = await session.entry.storage()
-    await session.entry.restore(state)
-    session.undoable(
-        f"logins of session {session.entry.session_id} restored: {_summary(before)} before", {"state": before}
-    )
+    state, entry = session.call.state or {}, session.entry
+    if login_import.is_part(state):
+        told = await login_import.put_back(entry, state, session.take_logins)
+        entry.logins.save_soon()
+        return {"name": action.called, **_counts(state), "observed": f"restored {action.called}: {told}"}
+    before = await entry.storage()
+    if before != state and any(before.values()):
+        session.take_logins(before)
+    await entry.restore(state)
     return {"name": action.called, **_counts(state), "observed": f"restored {action.called}: {_summary(state)}"}
 
 
@@ -158,7 +144,7 @@ async def _for_copy(session: BrowserSession, sites: list[str]) -> Json:
             hint="Name fewer sites." if sites else "Clear cookies that nobody needs.",
             details=field_details("sites"),
         )
-    session.undoable("logins read, to be copied", state, lost=False)
+    session.take_logins(state)
     return _counts(state)
 
 

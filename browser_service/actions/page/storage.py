@@ -3,10 +3,12 @@
 import json
 from typing import Final
 
+from pydantic import JsonValue
+
 from browser_service.host.pages.handle import BrowserPage
 from browser_service.host.scripts import script
 from browser_service.host.scripts.results import bounded, read
-from browser_service.host.stages.reversal import counted
+from browser_service.host.sessions.login_import import part_of_state
 from browser_service.security.urls import origin_of
 from shared.actions import storage
 from shared.actions.base import StorageAct
@@ -31,31 +33,30 @@ async def get_storage(page: BrowserPage, action: storage.GetStorage) -> Json:
 
 async def set_storage(page: BrowserPage, action: storage.SetStorage) -> Json:
     texts = [(key, value if isinstance(value, str) else json.dumps(value)) for key, value in action.items.items()]
-    previous = await _run(page, _SET, action.kind, texts)
-    _undoable(page, action, previous, dict(texts))
-    return {"set": len(texts), "observed": f"{counted(len(texts), 'item')} set in {_where(page, action)}"}
+    await _run(page, _SET, action.kind, texts)
+    return {"set": len(texts), "observed": f"{_counted(len(texts), 'item')} set in {_where(page, action)}"}
 
 
 async def remove_storage(page: BrowserPage, action: storage.RemoveStorage) -> Json:
-    return await _removed(page, action, action.keys)
+    return _told(page, action, await _run(page, _REMOVE, action.kind, action.keys))
 
 
 async def clear_storage(page: BrowserPage, action: storage.ClearStorage) -> Json:
-    return await _removed(page, action, None)
+    removed = await _run(page, _REMOVE, action.kind, None)
+    if removed and action.kind == "local":
+        items: list[JsonValue] = [{"name": name, "value": value} for name, value in removed.items()]
+        page.take_logins(part_of_state(origins=[{"origin": origin_of(page.url), "localStorage": items}]))
+    return _told(page, action, removed)
 
 
-async def _removed(page: BrowserPage, action: StorageAct, keys: list[str] | None) -> Json:
-    previous = await _run(page, _REMOVE, action.kind, keys)
-    count = len(previous)
-    _undoable(page, action, previous, {})
-    return {"removed": count, "observed": f"{counted(count, 'item')} removed from {_where(page, action)}"}
+def _told(page: BrowserPage, action: StorageAct, removed: Json) -> Json:
+    count = len(removed)
+    return {"removed": count, "observed": f"{_counted(count, 'item')} removed from {_where(page, action)}"}
 
 
-def _undoable(page: BrowserPage, action: StorageAct, previous: Json, written: Json) -> None:
-    if previous:
-        state: Json = {"kind": action.kind, "origin": origin_of(page.url), "was": previous, "made": written}
-        lost = any(value is not None for value in previous.values())
-        page.undoable(f"{counted(len(previous), 'item')} changed in {_where(page, action)}", state, lost=lost)
+def _counted(count: int, what: str) -> str:
+    """Write a number of things as a subject with its verb."""
+    return f"1 {what} is" if count == 1 else f"{count} {what}s are"
 
 
 def _where(page: BrowserPage, action: StorageAct) -> str:

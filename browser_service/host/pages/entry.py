@@ -192,8 +192,8 @@ class PageEntry:
             self._common.dialogs.forget_tab(tab)
             self.screencast.end()
             if tab.usable:
-                undone = (self.settings.clear(tab), tab.rest_behind())
-                await within(_GIVEN_BACK_WITHIN_S, self.recorder.end("the person took the tab back"), *undone)
+                cleared = (self.settings.clear(tab), tab.rest_behind())
+                await within(_GIVEN_BACK_WITHIN_S, self.recorder.end("the person took the tab back"), *cleared)
             tab.events.end()
             page = tab.page if tab.owned else None  # a dead driver has no ties
         if page is not None:
@@ -269,7 +269,7 @@ class PageEntry:
             perform_part=perform_part,
             dialogs=common.dialogs,
             act_rules=common.limits.act_rules,
-            undoable=run.undoable,
+            take_logins=run.taken_logins.append,
             targets=run.targets,
             secret_fields=run.secret_fields,
             came=run.came,

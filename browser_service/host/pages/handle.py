@@ -6,7 +6,6 @@ from functools import cached_property
 
 from playwright.async_api import Page
 
-from browser_service.host.calls import Undoes
 from browser_service.host.elements.filled_fields import Field, FilledFields, Lasting
 from browser_service.host.files import Files
 from browser_service.host.pages.current_tab import CurrentTab
@@ -18,6 +17,7 @@ from browser_service.host.pages.recovery import Recovery
 from browser_service.host.pages.screencast import Screencast
 from browser_service.host.pages.thumbnails import Thumbnails
 from browser_service.host.seam import ArtifactPort
+from browser_service.host.sessions.logins import TakesLogins
 from browser_service.host.sessions.session import SessionEntry
 from browser_service.host.tabs.console import Console
 from browser_service.host.tabs.observer import Observer
@@ -58,8 +58,7 @@ class BrowserPage:
     perform_part: PartRunner
     dialogs: Dialogs
     act_rules: ActRules
-    undoable: Undoes
-    """The function that notes how to undo the act."""
+    take_logins: TakesLogins
     targets: dict[str, list[str]]
     """Where the lasting selectors of the elements go that the call names."""
     secret_fields: list[str]

@@ -13,7 +13,7 @@ from browser_service.host.tabs.record import PageRecord
 from browser_service.host.tabs.tab import Tab, target_of
 from shared.actions.traits import Effect
 from shared.background import Background
-from shared.calls import Call, ClientRef
+from shared.calls import ClientRef
 from shared.errors import BrowserCrashed
 from shared.events import PageClosed, PageOpened
 from shared.model import Json
@@ -50,20 +50,6 @@ class PageRegistry:
         if opener is not None and opener.current.observer is not None and not entry.record.life.over:
             opener.current.observer.add_lines([f"popup {entry.page_id} closed"], "")
         self._background.spawn(self._closed(entry, tab))
-
-    def reopen(self, session: SessionEntry, call: Call) -> PageEntry:
-        """Make an entry for a closed page, held by the client that undoes its closing. The call at the head of its
-        queue opens it."""
-        state = PageState.model_validate((former := call.undo or {})["page"])
-        state = state.model_copy(update={"page_id": call.page_id, "session_id": session.session_id})
-        entry = self.add(state, session, former)
-        if entry.lease is None or entry.lease.client_id != call.client_id:
-            entry.record.ownership.take(call, state.holder_agent)
-            entry.record.ownership.share(state.access)
-            entry.check_trace()
-            entry.settings.set_owner(call.client_id)
-        entry.record.ownership.used_by(call)
-        return entry
 
     def find(self, page_id: str) -> PageEntry | None:
         return self._pages.get(page_id)

@@ -19,7 +19,6 @@ from browser_service.host.background import bounded
 from browser_service.host.calls import RunningCalls
 from browser_service.host.events import EventLog
 from browser_service.host.network.downloads import Downloads
-from browser_service.host.pages.closed_page import remember
 from browser_service.host.pages.entry import PageEntry, pages_of
 from browser_service.host.pages.visits import Visits
 from browser_service.host.seam import HostLimits
@@ -32,7 +31,7 @@ from browser_service.host.tabs.place import has_unsent_fields, history_of, place
 from browser_service.host.tabs.record import PageRecord, Place
 from browser_service.host.tabs.tab import Tab
 from shared.background import Background
-from shared.calls import ClientRef, Undoable
+from shared.calls import ClientRef
 from shared.errors import BrowseError, ResourceExhausted
 from shared.events import PageRetired
 from shared.model import Json
@@ -108,20 +107,10 @@ class Room:
         return [*self.pages.values()] if len(self.pages) >= self.limits.max_pages else []
 
     async def _retire(self, page: PageEntry, newcomer: ClientRef | None) -> None:
-        former = await remember(page.record, page.current, page.settings)
-        if not self._is_abandoned(page):
-            return  # somebody has come back to it meanwhile
         state = page.record.state()
-        undo = Undoable(
-            body={"action": "close_page", "pageId": state.page_id},
-            page_id=state.page_id,
-            session_id=state.session_id,
-            what=f"page {state.page_id} closed to make room",
-            state=former,
-        )
         self.forget(page.record)
         self._background.spawn(page.current.leave())
-        self.log.emit(PageRetired(page=state, undo=undo, newcomer=newcomer))
+        self.log.emit(PageRetired(page=state, newcomer=newcomer))
 
     async def discard(self, page_id: str, idle_ms: int) -> None:
         """Close a page if it is blank, has been idle for `idle_ms`, and nobody needs it."""

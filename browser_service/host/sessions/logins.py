@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final, Protocol, cast
 
@@ -21,6 +22,10 @@ _STORAGE_SHARE: Final = 0.2
 """The largest share of the time that reading storage may take: Playwright visits each site of the session, for 0.1 s
 each."""
 _STORAGE_PAUSE_S: Final = 30
+
+
+TakesLogins = Callable[[Json], None]
+"""The function that notes logins which the act takes from the session, or reads to copy them. No reply shows them."""
 
 
 class LoginSession(Protocol):

@@ -46,15 +46,12 @@ class Openings:
         can take the room meanwhile."""
         call = run.call
         self.room.check(session.session_id, call.client_id)
-        if call.undo is not None:
-            entry = self.registry.reopen(session, call)
-        else:
-            tab = run.action.asks_person is not None
-            of_person = tab or call.by_person
-            state = PageState(page_id=call.page_id or "", session_id=session.session_id, of_person=of_person)
-            entry = self.registry.add(state, session)
-            entry.record.awaits_tab = tab
-            entry.record.ownership.take(call, run.action.addressed.agent)
+        tab = run.action.asks_person is not None
+        of_person = tab or call.by_person
+        state = PageState(page_id=call.page_id or "", session_id=session.session_id, of_person=of_person)
+        entry = self.registry.add(state, session)
+        entry.record.awaits_tab = tab
+        entry.record.ownership.take(call, run.action.addressed.agent)
         entry.record.unopened = not entry.record.awaits_tab
         if not entry.record.awaits_tab:  # of such a page, people hear once they are asked
             self.log.emit(PageOpened(page=entry.record.state()))

@@ -6,9 +6,10 @@ from playwright.async_api import BrowserContext
 from playwright.async_api import Error as PlaywrightError
 
 from browser_service.host import errors
-from browser_service.host.calls import CallRun, Handler, Undoes
+from browser_service.host.calls import CallRun, Handler
 from browser_service.host.files import Files
 from browser_service.host.seam import ArtifactPort
+from browser_service.host.sessions.logins import TakesLogins
 from browser_service.host.sessions.session import SessionEntry
 from shared.actions.traits import Effect, Lane
 from shared.calls import Call
@@ -22,11 +23,10 @@ _READY_WITHIN_S = 40
 class BrowserSession:
     """A session as one call sees it: what a handler gets."""
 
-    def __init__(self, entry: SessionEntry, call: Call, artifacts: ArtifactPort, undoable: Undoes) -> None:
+    def __init__(self, entry: SessionEntry, call: Call, artifacts: ArtifactPort, take_logins: TakesLogins) -> None:
         self.entry = entry
         self.call = call
-        self.undoable = undoable
-        """The function that notes how to undo the act."""
+        self.take_logins = take_logins
         self.files = Files(artifacts, call, entry.session_id)
 
     @property

@@ -129,8 +129,6 @@ def _done(reading: _Reading) -> list[Json]:
     lines: list[Line] = []
     if result or not files:
         lines += result_lines(reading.action, result, reading.page_url, reading.spell)
-    if reading.action.text_key and (undo_call := result.get("undo")):
-        lines.append(str(undo_call))
     return _with_files([*lines, *_file_lines(files, reading), *reading.around(), *reading.notices()], files, reading)
 
 

@@ -10,7 +10,7 @@ from shared.actions.base import Action
 from shared.model import Json, list_at, object_at
 
 Spell = Callable[[str], str]
-_OURS: Final = ("observed", "undo", "help", "advice")
+_OURS: Final = ("observed", "help", "advice")
 """Keys of results whose texts are our own words, and not a page's."""
 
 

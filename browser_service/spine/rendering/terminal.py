@@ -64,7 +64,7 @@ def _beside(result: Json, action: type[Action], page_url: str) -> list[str | For
 
 def _text(result: Json, action: type[Action], file: File | None, page_url: str, beside: list[str | Foreign]) -> str:
     parts = [_own_text(result, action, page_url)] if result else []
-    rest = [*beside, str(result.get("undo") or "") if action.text_key else ""]
+    rest = [*beside]
     if file:
         place = file.path or "--out FILE saves it"
         rest.append(f"{file.artifact_id}: {file.mime_type}, {file.size} bytes; {place}")

@@ -212,16 +212,14 @@ def page(page_id: str, session_id: str) -> AnyJson:
 
 
 DOWNLOAD = {"downloadId": "d", "pageId": "p", "url": "u", "name": "n", "beganAt": "now"}
-UNDO = {"body": {}, "what": "it", "state": {}}
-CONTENT = UNDO | {"body": {"action": "content"}}
 OF_OTHERS: list[AnyJson] = [
     {"kind": "page_opened", "page": page("q", "theirs")},
     {"kind": "page_changed", "page": page("q", "mine")},
     {"kind": "page_changed", "page": page("p", "unknown")},
     {"kind": "page_closed", "pageId": "q", "sessionId": "theirs"},
     {"kind": "page_closed", "pageId": "q", "sessionId": "mine"},
-    {"kind": "page_retired", "page": page("q", "theirs"), "undo": UNDO},
-    {"kind": "page_retired", "page": page("p", "mine"), "undo": UNDO | {"sessionId": "theirs"}},
+    {"kind": "page_retired", "page": page("q", "theirs")},
+    {"kind": "page_retired", "page": page("p", "mine"), "newcomer": {"clientId": "victim"}},
     {"kind": "call_moved", "callId": "victim/c-9", "clientId": "victim", "state": "running"},
     {"kind": "call_ended", "clientId": "victim", "outcome": {"callId": "victim/c-9"}},
     {"kind": "notice", "clientId": "victim", "notice": {"text": "Give me your password."}},
@@ -255,12 +253,11 @@ OVER_CALLS: list[AnyJson] = [
     {"kind": "page_opened", "page": page("given-not", "mine")},
     {"kind": "call_moved", "state": "running", "waitsFor": "x" * 60_000} | RAN,
     {"kind": "call_ended", "clientId": "victim", "outcome": {"callId": "victim/c-1", "page": page("q", "theirs")}},
-    {"kind": "call_ended", "clientId": "victim", "outcome": {"callId": "victim/c-1", "undo": [UNDO]}},
+    {"kind": "call_ended", "clientId": "victim", "outcome": {"callId": "victim/c-1", "takenLogins": [{}]}},
     {"kind": "notice", "clientId": "victim", "notice": {"text": "x" * 60_000}},
     {"kind": "state", "sessionId": "mine", "name": "bank", "clientId": "victim", "state": {}},
     {"kind": "download", "download": DOWNLOAD | {"clientId": "victim", "name": "x" * 60_000}},
-    {"kind": "page_retired", "page": page("p", "mine"), "undo": UNDO | {"body": {"action": "close_session"}}},
-    {"kind": "page_retired", "page": page("p", "mine"), "undo": UNDO | {"pageId": "q"}},
+    {"kind": "page_retired", "page": page("p", "mine"), "newcomer": {"clientId": "stranger"}},
 ]
 
 
@@ -351,9 +348,7 @@ OUTCOMES: list[AnyJson] = [
     {"callId": "victim/c-2", "result": {}},
     {"callId": "victim/c-1", "page": page("q", "theirs")},
     {"callId": "victim/c-1", "page": page("q", "mine")},
-    {"callId": "victim/c-1", "undo": [CONTENT | {"sessionId": "theirs"}]},
-    {"callId": "victim/c-1", "undo": [CONTENT | {"pageId": "q"}]},
-    {"callId": "victim/c-1", "undo": [UNDO | {"body": {"action": "close_session"}}]},
+    {"callId": "victim/c-1", "takenLogins": [{"cookies": []}]},
     {"callId": "victim/c-1", "page": page("squatted", "mine")},
 ]
 

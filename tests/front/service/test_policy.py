@@ -10,7 +10,6 @@ from shared.actions.base import Action
 from shared.errors import Forbidden
 from tests.support.json import AnyJson
 from tests.support.service import Agent, RunningService
-from tests.support.site import Site
 
 pytestmark = pytest.mark.anyio
 
@@ -63,17 +62,6 @@ async def test_a_view_is_a_call_that_the_policy_may_refuse(agent: Agent, refused
     assert (await agent.http.get(wire.SESSIONS)).status_code == Forbidden.status
     refused.clear()
     assert (await agent.http.get(wire.SESSIONS)).status_code == 200
-
-
-async def test_an_act_that_is_not_allowed_is_not_undone_either(agent: Agent, site: Site, refused: list[str]) -> None:
-    made = (await agent.call("create_session"))["sessionId"]
-    await agent.call("goto", sessionId=made, url=site.page("/shop", "<h1>Shop</h1>"))
-    await agent.call("close_session", sessionId=made)
-    refused.append("close_session")
-    assert "does not allow close_session" in (await agent.error("undo"))["message"]
-    refused.clear()
-    await agent.call("undo")
-    assert made in [each["sessionId"] for each in (await agent.call("list_sessions"))["sessions"]]
 
 
 async def test_a_refusal_by_the_policy_is_recorded(agent: Agent, refused: list[str]) -> None:

@@ -5,7 +5,9 @@ import sqlite3
 import pytest
 
 from shared.events import EventBatch, StateSaved
+from shared.model import Json
 from tests.support.carriers import JsonCarrier
+from tests.support.service import Agent, RunningService
 from tests.support.sharing import StartService
 
 pytestmark = pytest.mark.anyio
@@ -43,19 +45,29 @@ async def test_unsaved_states_are_bounded_and_written_once_there_is_room(start: 
     assert len(await journal.saved_names("default")) == 1_000
 
 
-async def test_a_session_that_cannot_be_stored_again_is_not_open_and_can_still_be_undone(start: StartService) -> None:
+async def test_a_session_that_cannot_be_stored_again_is_not_open_and_comes_back_later(
+    start: StartService,
+) -> None:
     service = await start()
     await service.parts.journal.transact(lambda db: db.execute("PRAGMA busy_timeout = 0").fetchall())
     async with service.agent() as agent:
-        await agent.call("create_session", sessionId="mine")
-        await agent.call("open_page", sessionId="mine")
+        await agent.call("create_session", sessionId="mine", persistent=True)
+        name = (await kept(service, agent, "mine"))["kept"]
         await agent.call("close_session", sessionId="mine")
         writer = sqlite3.connect(service.settings.data_dir / "journal.sqlite3", isolation_level=None)
         writer.execute("BEGIN IMMEDIATE")
         try:
-            assert "undo of close_session" in (await agent.error("undo"))["message"]
+            assert not (await agent.reply("restore_session_state", sessionId="mine", name=name)).json()["success"]
             assert "mine" not in service.known_sessions()
+            assert "NOT kept" in str((await kept(service, agent, "default"))["words"])
         finally:
             writer.execute("ROLLBACK")
             writer.close()
-        assert "session mine is open again" in (await agent.call("undo"))["observed"]
+        await agent.call("restore_session_state", sessionId="mine", name=name)
+        assert "mine" in service.known_sessions()
+
+
+async def kept(service: RunningService, agent: Agent, session_id: str) -> Json:
+    """Keep a login as an act of the agent would."""
+    record = service.parts.directory.sessions.record(session_id)
+    return await service.parts.vault.kept.keep(agent.client_id, record, {"cookies": []})

@@ -32,14 +32,13 @@ async def test_an_init_script_runs_before_the_pages_own_until_it_is_removed(tab:
     assert await tab.sees("self.order ?? null") is None
 
 
-async def test_an_init_script_comes_back_with_its_page_and_ends_with_its_client(
+async def test_an_init_script_holds_for_popups_and_ends_with_its_client(
     agent: Agent, other: Agent, tab: Tab, site: Site
 ) -> None:
     await tab.show(SAYS + "<button onclick=\"window.open('/popup')\">open</button>")
     site.page("/popup", SAYS)
     await tab.call("add_init_script", script=FIRST)
-    await tab.call("close_page", pageId="tab")
-    await tab.call("undo")
+    await tab.call("reload_page", pageId="tab")
     order = {"expression": "self.order ?? null"}
     assert (await tab.call("evaluate_script", pageId="tab", **order))["value"] == ["init", "page"]
     await tab.call("click", pageId="tab", selector="button")

@@ -351,8 +351,7 @@ async def test_a_data_url_is_opened_and_cut_wherever_it_is_shown(agent: Agent, o
 async def test_a_data_page_comes_back_whole_and_no_site_leads_to_one(tab: Tab, site: Site) -> None:
     url = "data:text/html,<h1>written</h1><!--" + "x" * 500 + "-->"
     await tab.agent.call("open_page", pageId="mine", url=url)
-    await tab.call("close_page", pageId="mine")
-    await tab.call("undo")
+    await tab.call("reload_page", pageId="mine")
     heading = "document.querySelector('h1').innerText"
     assert (await tab.call("evaluate_script", pageId="mine", expression=heading))["value"] == "written"
     site.page("/hop", Answer("", 302, headers={"location": "data:text/html,<h1>hopped"}))

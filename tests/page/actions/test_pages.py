@@ -81,8 +81,7 @@ async def test_close_page_closes_it_and_its_id_is_then_free(agent: Agent, site: 
     url = site.page("/a", "a")
     await agent.call("goto", pageId="brief", url=url)
     closed = await agent.call("close_page")
-    assert closed.pop("undo").startswith('undo {"callId": "')
-    assert closed == {"closed": "brief", "observed": "page brief is closed"}
+    assert closed == {"closed": "brief", "url": url, "observed": f"page brief is closed; it was at {url}"}
     for action in ("get_current_url", "reload_page", "close_page"):
         error = await agent.error(action, pageId="brief")
         assert (error["code"], error["status"]) == ("PAGE_NOT_FOUND", 404)

@@ -70,8 +70,8 @@ async def test_no_tool_shows_cookie_values_of_a_copy_of_the_shared_login(service
         await agent.call("create_session", sessionId="copy", **{"from": "default"})
         await agent.call("create_session", sessionId="second", **{"from": "copy"})
         for session in ("copy", "second"):
-            await agent.call("close_session", sessionId=session)
-            await agent.call("undo")  # what comes back is a copy still
+            kept = (await agent.call("close_session", sessionId=session))["kept"]
+            await agent.call("restore_session_state", sessionId=session, name=kept)  # it is a copy still
             await agent.call("open_page", pageId=f"of-{session}", sessionId=session)
             assert [text[:200] for text in await every_way(agent, site, f"of-{session}") if VALUE in text] == []
             await agent.call("close_session", sessionId=session)

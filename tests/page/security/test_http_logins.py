@@ -96,9 +96,7 @@ async def test_another_login_takes_the_place_of_the_first(agent: Agent, shop: Si
     assert (await agent.call("get_current_url", pageId="p"))["url"] == shop.url("/who")
 
 
-async def test_clearing_the_cookies_of_a_site_removes_its_login_and_undo_gives_it_back(
-    agent: Agent, shop: Site
-) -> None:
+async def test_clearing_the_cookies_of_a_site_removes_its_login_which_can_be_restored(agent: Agent, shop: Site) -> None:
     await agent.call("goto", pageId="p", url=shop.url(), auth=AUTH)
     cleared = await agent.call("clear_cookies", domain="127.0.0.1", affectOthers=True)
     assert "; the logins by HTTP at " in cleared["observed"]
@@ -106,7 +104,8 @@ async def test_clearing_the_cookies_of_a_site_removes_its_login_and_undo_gives_i
     for _ in range(2):
         error = await agent.error("goto", pageId="p", url=shop.url())
         assert (error["code"], "refused" in error["message"]) == ("LOGIN_REQUIRED", False)
-    assert "logins by HTTP again at" in (await agent.call("undo"))["observed"]
+    restored = await agent.call("restore_session_state", name=cleared["kept"], affectOthers=True)
+    assert "signed in again by HTTP at" in restored["observed"]
     assert (await agent.call("goto", pageId="p", url=shop.url()))["status"] == 200
 
 

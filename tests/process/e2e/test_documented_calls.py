@@ -293,8 +293,8 @@ async def test_the_bodies_of_a_page(documented: Documented) -> None:
     assert refused["error"]["code"] == "SCRIPT_EXECUTION_FAILED"
     assert "HTTP error 404" in refused["error"]["message"]
     closed = await post("shop", {"action": "closePage"})
-    assert closed["result"].pop("undo").startswith('undo {"callId": ')
-    assert closed["result"] == {"closed": "shop", "observed": "page shop is closed"}
+    url = "https://example.com/"
+    assert closed["result"] == {"closed": "shop", "url": url, "observed": f"page shop is closed; it was at {url}"}
     pages = (await documented.http.get(wire.PAGES)).json()
     assert pages["result"]["yours"] == []
 

@@ -64,7 +64,7 @@ async def test_a_tool_that_is_not_listed_is_called_through_one_that_is(service: 
     async with chat(service, "Claude") as client:
         names = {tool.name for tool in (await client.list_tools()).tools}
         assert "call_tool" in names
-        assert not names & {"focus", "get_page_title", "undo", "get_activity"}
+        assert not names & {"focus", "get_page_title", "restore_session_state", "get_activity"}
         url = site.page("/shop", HOVERED)
         await client.call_tool("goto", {"url": url, "pageId": "shop"})
         hovered = await through(client, "hover", {"selector": "#b", "params": {"timeout": 2000}})
@@ -122,19 +122,23 @@ async def refusing(service: ServiceProcess) -> AsyncIterator[Client]:
         yield client
 
 
-async def test_a_call_that_is_advised_is_one_that_this_chat_can_make(service: ServiceProcess, site: Site) -> None:
-    """Followed by its words alone: what closes a page names the call that brings it back."""
+async def test_a_call_that_is_advised_is_one_that_this_chat_can_make(service: ServiceProcess) -> None:
+    """Followed by its words alone: what ends a login names the call that brings it back."""
     async with chat(service, "Claude") as client:
-        await client.call_tool("goto", {"url": site.page("/shop", HOVERED), "pageId": "back"})
-        closed = text_of(await client.call_tool("close_page", {"pageId": "back"}))
-        advised = next(line for line in closed.splitlines() if line.startswith("call_tool "))
-        arguments, _ = json.JSONDecoder().raw_decode(advised.removeprefix("call_tool "))
-        assert arguments["name"] == "undo"
-        assert "undone" in text_of(await client.call_tool("call_tool", arguments))
+        login = {"name": "login", "value": "ana", "domain": "127.0.0.1"}
+        await through(client, "create_session", {"sessionId": "work"})
+        await through(client, "set_cookies", {"sessionId": "work", "cookies": [login]})
+        closed = text_of(await through(client, "close_session", {"sessionId": "work"}))
+        result = json.loads(closed.partition("\n")[0])
+        advised = result["observed"].partition("kept for a day: call_tool ")[2]
+        arguments, _ = json.JSONDecoder().raw_decode(advised)
+        assert arguments["name"] == "restore_session_state"
+        assert "1 cookies" in text_of(await client.call_tool("call_tool", arguments))
+        await through(client, "close_session", {"sessionId": "work"})
         nothing = text_of(await through(client, "get_page_title", {"pageId": "nowhere"}))
         assert "list_pages {}" in nothing, "what is listed is advised as it is"
-        many = text_of(await through(client, "undo", {"callId": "none"}))
-        assert 'call_tool {"name": "undo", "arguments": {"list": true}}' in many
+        unknown = text_of(await through(client, "get_call", {"callId": "none"}))
+        assert "none" in unknown
         example = text_of(await client.call_tool("help", {"name": "focus"}))
         assert 'Example: call_tool {"name": "focus", "arguments": {"selector"' in example
 
@@ -181,7 +185,7 @@ async def test_a_longer_list_is_one_chats_and_told_in_the_later_era_too(service:
     async with chatting(env) as client:
         await client.send("subscriptions/listen", {"notifications": {"toolsListChanged": True}, "_meta": MODERN})
         assert (await client.receive())["method"] == "notifications/subscriptions/acknowledged"
-        arguments: Json = {"name": "call_tool", "arguments": {"name": "help", "arguments": {"toolset": "undoing"}}}
+        arguments: Json = {"name": "call_tool", "arguments": {"name": "help", "arguments": {"toolset": "sessions"}}}
         request = await client.send("tools/call", {**arguments, "_meta": named[0]})
         heard = [await client.receive() for _ in range(2)]
         assert {each.get("method") or each.get("id") for each in heard} == {
@@ -189,11 +193,11 @@ async def test_a_longer_list_is_one_chats_and_told_in_the_later_era_too(service:
             request,
         }
         lists = [names_in(await client.ask("tools/list", {"_meta": meta})) for meta in named]
-        assert ["undo" in each for each in lists] == [True, False]
-        advice: Json = {"name": "undo", "arguments": {"callId": "none"}}
+        assert ["save_session_state" in each for each in lists] == [True, False]
+        advice: Json = {"name": "get_cookies", "arguments": {"sessionId": "none"}}
         told = [said_by(await client.ask("tools/call", {**advice, "_meta": meta})) for meta in named]
-        assert ['call_tool {"name": "undo"' in each for each in told] == [False, True]
-        assert "undo" in names_in(await client.ask("tools/list", {"_meta": MODERN}))
+        assert ['call_tool {"name": "create_session"' in each for each in told] == [False, True]
+        assert "save_session_state" in names_in(await client.ask("tools/list", {"_meta": MODERN}))
 
 
 @pytest.mark.parametrize("toolset", [name for name in toolsets.NAMES if name != APART])
@@ -207,7 +211,7 @@ def test_every_call_that_an_error_or_an_action_advises_can_be_made_from_the_shor
     """The hints that are written down, as a chat on `core` is told them."""
     core = {str(tool["name"]) for tool in listed_tools(frozenset({"core"}))}
     hints = [error.hint for error in every_error() if error.hint]
-    hints += [hint for action in ACTIONS.values() for hint in (*action.hints.values(), f"{action.undone_by}.")]
+    hints += [hint for action in ACTIONS.values() for hint in action.hints.values()]
     hints += [action_help(name) for name in ACTIONS]
     advised = set()
     for hint in hints:
@@ -221,14 +225,14 @@ def test_every_call_that_an_error_or_an_action_advises_can_be_made_from_the_shor
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("undo {}", 'call_tool {"name": "undo", "arguments": {}}'),
-        ("Then goto {}; undo {}.", 'Then goto {}; call_tool {"name": "undo", "arguments": {}}.'),
+        ("focus {}", 'call_tool {"name": "focus", "arguments": {}}'),
+        ("Then goto {}; focus {}.", 'Then goto {}; call_tool {"name": "focus", "arguments": {}}.'),
         ('hold_page {"reason": "a } {"} now', 'call_tool {"name": "hold_page", "arguments": {"reason": "a } {"}} now'),
         ("close_session {...}.", 'call_tool {"name": "close_session", "arguments": {...}}.'),
-        ('"undo" {}', '"undo" {}'),
-        ("undo {", "undo {"),
-        ("my_undo {}", "my_undo {}"),
-        ("undo and hover", "undo and hover"),
+        ('"focus" {}', '"focus" {}'),
+        ("focus {", "focus {"),
+        ("my_focus {}", "my_focus {}"),
+        ("focus and hover", "focus and hover"),
     ],
 )
 def test_a_call_of_what_is_not_listed_is_told_as_one_that_can_be_made(text: str, told: str) -> None:
@@ -237,24 +241,24 @@ def test_a_call_of_what_is_not_listed_is_told_as_one_that_can_be_made(text: str,
 
 
 def test_a_text_that_a_page_has_made_long_is_told_without_delay() -> None:
-    for text in ("undo {" * 100_000, "{" * 100_000_000):
+    for text in ("focus {" * 100_000, "{" * 100_000_000):
         assert respelled_calls(text, CORE) == text
-    assert respelled_calls("undo {} " * 10_000, CORE).count("call_tool") == 50
+    assert respelled_calls("focus {} " * 10_000, CORE).count("call_tool") == 50
 
 
 def test_a_reply_is_told_so_in_all_of_its_own_words_and_a_page_is_not() -> None:
-    own: Any = {"observed": "undo {}", "content": "undo {}"}  # Any: JSON
+    own: Any = {"observed": "focus {}", "content": "focus {}"}  # Any: JSON
     # Any: as above, JSON of which a test reads what it likes
-    failed: Any = {"code": "TIMEOUT", "message": "x", "hint": "undo {}", "details": {"context": {"done": [{**own}]}}}
+    failed: Any = {"code": "TIMEOUT", "message": "x", "hint": "focus {}", "details": {"context": {"done": [{**own}]}}}
     reply: Any = {  # Any: JSON
         "success": False,
         "result": {**own, "steps": [{**own}]},
         "error": failed,
-        "notices": [{"text": "undo {}"}],
+        "notices": [{"text": "focus {}"}],
     }
     told: Any = spell_calls(reply, lambda text: respelled_calls(text, CORE))  # Any: JSON
     assert (
-        told["error"]["hint"] == told["notices"][0]["text"] == (said := 'call_tool {"name": "undo", "arguments": {}}')
+        told["error"]["hint"] == told["notices"][0]["text"] == (said := 'call_tool {"name": "focus", "arguments": {}}')
     )
     steps = [told["result"], *told["result"]["steps"], *told["error"]["details"]["context"]["done"]]
-    assert [(step["observed"], step["content"]) for step in steps] == [(said, "undo {}")] * 3
+    assert [(step["observed"], step["content"]) for step in steps] == [(said, "focus {}")] * 3

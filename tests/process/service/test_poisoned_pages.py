@@ -118,7 +118,6 @@ USES = {
     "storage_items": "run(['local', []])",
     "storage_removal": "run(['local', []])",
     "storage_setting": "run(['local', []])",
-    "storage_undo": "run(['local', {}, {}])",
     "text_engine": "run().queryAll($('#d')).length",
     "tick_target": "run($('#k')).id",
     "tree_bounds": "run().queryAll($('p')).length",

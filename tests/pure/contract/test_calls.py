@@ -22,7 +22,6 @@ from shared.calls import (
     Outcome,
     PageLimit,
     Preview,
-    Undoable,
 )
 from shared.errors import PageOwned
 from shared.events import (
@@ -70,7 +69,6 @@ EVENTS: list[Model] = [
     PageRetired(
         seq=3,
         page=PAGE,
-        undo=Undoable(body={"action": "close_page"}, what="closed", state={}),
         newcomer=ClientRef(client_id="c2", label="Codex"),
     ),
     CallMoved(seq=4, call_id="k1", client_id="c1", state=CallState.QUEUED, position=2, behind="goto, 4 s"),
@@ -100,7 +98,7 @@ EXAMPLES: list[Model] = [
     AS_OF,
     PageLimit(most=2, token="helpers"),
     Guard(read=["https://mail.example", ""], allowed=[("https://mail.example", "https://shop.example")]),
-    Undoable(body={"action": "close_page"}, page_id="cart", session_id="s", what="closed", state={"scroll": [0, 7]}),
+    Outcome(call_id="k1", result={"cleared": 1}, taken_logins=[{"part": True, "cookies": [{"name": "a"}]}]),
     Outcome(call_id="k1", error=PageOwned("In use.", details={"context": {"owner": "Claude"}}).body("req-1")),
     ClientRef(client_id="c2", label="Codex"),
     NamedSecret(name="pw", value="hunter22", origins=("https://shop.example",)),

@@ -45,7 +45,7 @@ OF_SHARING = [
     "UNKNOWN_OUTCOME",
     "LOGIN_REQUIRED",
 ]
-OF_CALLS = ["CANCELLED", "CANNOT_UNDO", "FLOW_STOPPED", "NOT_AS_EXPECTED"]
+OF_CALLS = ["CANCELLED", "FLOW_STOPPED", "NOT_AS_EXPECTED"]
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.text(),

@@ -22,11 +22,12 @@ from browser_service.security.known_secrets import HostSecrets
 from browser_service.security.named_secrets import NamedSecrets
 from browser_service.security.one_time_codes import appearances, from_authenticator, typed_text
 from browser_service.security.seal import Seal
-from shared.calls import Outcome, Undoable
+from shared.calls import Outcome
 from shared.catalogue import parse
 from shared.cuts import cut
 from shared.data_files import KEY_FILE, SECRETS_FILE
 from shared.errors import Forbidden, ServiceUnavailable, ValidationFailed
+from shared.model import Json
 from shared.named_secrets import MOST_SECRETS, NamedSecret
 
 SHOP = ("https://shop.example",)
@@ -172,14 +173,14 @@ def test_there_is_a_limit_to_how_many_there_are(tmp_path: Path) -> None:
         secrets.set(_text("more", "hunter22"))
 
 
-def test_undo_states_keep_their_secrets(tmp_path: Path) -> None:
+def test_logins_that_an_act_took_keep_their_secrets(tmp_path: Path) -> None:
     secrets = NamedSecrets(tmp_path, Seal(tmp_path))
-    undo = Undoable(body={}, what="set it", state={"was": "hunter22"})
-    outcome = Outcome(call_id="c", result={"value": "hunter22"}, undo=[undo])
+    taken: Json = {"cookies": [{"name": "login", "value": "hunter22"}]}
+    outcome = Outcome(call_id="c", result={"value": "hunter22"}, taken_logins=[taken])
     assert secrets.concealment.message(outcome) is outcome
     secrets.set(_text("pw", "hunter22"))
     concealed = secrets.concealment.message(outcome)
-    assert (concealed.result, concealed.undo) == ({"value": "«secret:pw»"}, [undo])
+    assert (concealed.result, concealed.taken_logins) == ({"value": "«secret:pw»"}, [taken])
 
 
 @pytest.mark.parametrize(

@@ -66,13 +66,3 @@ def test_only_a_call_that_may_open_a_page_gets_the_address_of_a_new_one(director
     directory.drop("shop")
     with pytest.raises(PageNotFound, match="There is no page 'shop'"):
         address(directory, "content", pageId="shop")
-
-
-def test_a_page_comes_back_under_its_name_if_that_is_free_or_its_own_sessions(directory: Directory) -> None:
-    assert directory.former_name("shop") == "shop"
-    assert directory.former_name("theirs").startswith("theirs-")
-    assert directory.former_name("theirs", "theirs") == "theirs"
-    with directory.reserve("shop", "me"):
-        assert directory.former_name("shop").startswith("shop-")
-    directory.note(PageState(page_id="theirs", session_id="theirs"))
-    assert directory.former_name("theirs", "theirs").startswith("theirs-")

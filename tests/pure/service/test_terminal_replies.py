@@ -33,14 +33,15 @@ def test_the_requested_text_stands_alone_so_that_it_can_be_piped() -> None:
     assert (reply.text, reply.around) == ("42", ["a script of the page failed: 'oops'", PAGE_LINE])
 
 
-def test_how_to_read_on_and_what_undoes_an_act_are_commands() -> None:
+def test_how_to_read_on_and_what_brings_a_login_back_are_commands() -> None:
     cut = for_terminal(envelope(content="so far", cursor="art-1:6", length=900), ACTIONS["content"])
     assert (cut.text, cut.around) == (
         "so far",
         ["… of 900 characters, more: browse-together run content --cursor art-1:6", PAGE_LINE],
     )
-    undone = for_terminal(envelope(observed="done", undo=next_call("undo", call_id="c-1")), ACTIONS["click"])
-    assert undone.text.splitlines()[-1] == "browse-together run undo --call-id c-1"
+    done = f"done: {next_call('restore_session_state', name='work-1')}"
+    cleared = for_terminal(envelope(observed=done), ACTIONS["save_session_state"])
+    assert cleared.text == "done: browse-together run restore_session_state --name work-1"
 
 
 def test_notices_name_commands_and_a_page_is_quoted_as_it_is() -> None:
