@@ -11,15 +11,13 @@ from collections.abc import AsyncIterator
 import pytest
 from playwright.async_api import Browser, Page, expect
 
-from tests.process.wall.test_wall import claude, running, visit
 from tests.support.called import CalledBrowser
 from tests.support.json import AnyJson
 from tests.support.listening import PATIENCE_S, become
 from tests.support.service import Agent, RunningService
 from tests.support.sharing import StartService
 from tests.support.site import Answer, Site
-
-__all__ = ["claude", "running"]
+from tests.support.wall import visit
 
 pytestmark = [pytest.mark.anyio, pytest.mark.whole_browser]  # the lighter one shows no notifications
 
