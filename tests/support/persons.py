@@ -115,6 +115,12 @@ class Persons:
                 child.kill()
 
 
+async def open_tab(service: RunningService, persons: Persons, url: str) -> None:
+    """Open a URL in a new tab of a browser that the service is attached to, and wait until it has the tab."""
+    await persons.open(url)
+    await become(lambda: any(page.url == url for page in service.context().pages))
+
+
 async def list_until(agent: Agent, holds: Callable[[dict[str, AnyJson]], bool]) -> dict[str, AnyJson]:
     """Return the list of pages once it holds: some tabs of a browser come a moment after it is attached to."""
     async with asyncio.timeout(PATIENCE_S):

@@ -15,7 +15,7 @@ from shared.catalogue import ACTIONS
 from tests.support.bodies import smallest
 from tests.support.json import AnyJson
 from tests.support.listening import become
-from tests.support.persons import Persons, list_until
+from tests.support.persons import Persons, list_until, open_tab
 from tests.support.service import Agent, RunningService
 from tests.support.sharing import StartService
 from tests.support.site import Answer, Site
@@ -71,7 +71,7 @@ async def attached_to(start: StartService, persons: Persons) -> RunningService:
 async def test_an_agents_list_has_only_the_number_of_the_tabs_that_are_not_shared(
     attached: RunningService, persons: Persons, site: Site
 ) -> None:
-    await persons.open(site.page("/", FORM))
+    await open_tab(attached, persons, site.page("/", FORM))
     async with attached.agent() as agent, attached.agent(operator=True) as person:
         await agent.call("goto", pageId="mine", url=site.page("/mine", FORM))
         listed = await list_until(agent, lambda listed: listed["unshared"] == 2)
@@ -84,7 +84,7 @@ async def test_an_agents_list_has_only_the_number_of_the_tabs_that_are_not_share
 async def test_a_shared_tab_is_a_page_of_the_persons_in_which_agents_act_and_which_they_do_not_close(
     attached: RunningService, persons: Persons, site: Site
 ) -> None:
-    await persons.open(site.page("/", FORM))
+    await open_tab(attached, persons, site.page("/", FORM))
     async with attached.agent() as agent, attached.agent(operator=True) as person:
         page_id = await Owner(person).share(site.url("/"))
         (listed,) = (await agent.call("list_pages"))["people"]
@@ -100,7 +100,7 @@ async def test_a_shared_tab_is_a_page_of_the_persons_in_which_agents_act_and_whi
 async def test_agents_only_read_a_tab_that_is_shared_to_read(
     attached: RunningService, persons: Persons, site: Site
 ) -> None:
-    await persons.open(site.page("/", FORM))
+    await open_tab(attached, persons, site.page("/", FORM))
     async with attached.agent() as agent, attached.agent(operator=True) as person:
         page_id = await Owner(person).share(site.url("/"), access="read")
         assert "form" in str(await agent.call("snapshot", pageId=page_id))
@@ -118,7 +118,7 @@ async def test_agents_only_read_a_tab_that_is_shared_to_read(
 async def test_a_tab_shared_with_one_client_is_private_to_it_and_it_cannot_give_it_away(
     attached: RunningService, persons: Persons, site: Site
 ) -> None:
-    await persons.open(site.page("/", FORM))
+    await open_tab(attached, persons, site.page("/", FORM))
     async with attached.agent("Ann") as ann, attached.agent("Bob") as bob, attached.agent(operator=True) as person:
         for agent in (ann, bob):
             await agent.call("list_pages")
@@ -142,7 +142,7 @@ async def test_taking_a_tab_back_ends_the_act_that_runs_and_leaves_the_tab_as_it
     attached: RunningService, persons: Persons, site: Site
 ) -> None:
     site.page("/api", "{}")
-    await persons.open(site.page("/", FORM))
+    await open_tab(attached, persons, site.page("/", FORM))
     async with attached.agent() as agent, attached.agent(operator=True) as person:
         page_id = await Owner(person).share(site.url("/"))
         await agent.call("fill", pageId=page_id, selector="#a", value="typed")
@@ -170,7 +170,7 @@ async def test_a_popup_of_a_shared_tab_is_shared_likewise_and_taken_back_with_it
     attached: RunningService, persons: Persons, site: Site
 ) -> None:
     site.page("/popup", FORM)
-    await persons.open(site.page("/", "<button onclick=\"window.open('/popup')\">open</button>"))
+    await open_tab(attached, persons, site.page("/", "<button onclick=\"window.open('/popup')\">open</button>"))
     async with attached.agent() as agent, attached.agent(operator=True) as person:
         page_id = await Owner(person).share(site.url("/"))
         (popup,) = (await agent.call("click", pageId=page_id, selector="button"))["popups"]
@@ -188,8 +188,8 @@ async def test_a_popup_of_a_shared_tab_is_shared_likewise_and_taken_back_with_it
 async def test_shared_tabs_stay_shared_when_the_connection_or_the_service_comes_back_and_no_other_is_known(
     attached: RunningService, persons: Persons, site: Site
 ) -> None:
-    await persons.open(site.page("/", FORM))
-    await persons.open(site.page("/other", FORM))
+    await open_tab(attached, persons, site.page("/", FORM))
+    await open_tab(attached, persons, site.page("/other", FORM))
     async with attached.agent() as agent, attached.agent(operator=True) as person:
         page_id = await Owner(person).share(site.url("/"), access="read")
         await attached.context().browser.close()  # type: ignore[union-attr] # an attached browser is there
@@ -203,7 +203,7 @@ async def test_shared_tabs_stay_shared_when_the_connection_or_the_service_comes_
 async def test_a_tab_that_is_shared_twice_at_once_is_one_page_and_taken_back_whole(
     attached: RunningService, persons: Persons, site: Site
 ) -> None:
-    await persons.open(site.page("/", FORM))
+    await open_tab(attached, persons, site.page("/", FORM))
     async with attached.agent() as agent, attached.agent(operator=True) as person:
         owner = Owner(person)
         shares = [owner.reply(wire.TABS_SHARE, site.url("/"), access=access) for access in ("act", "read", "act")]
@@ -237,9 +237,9 @@ async def test_nothing_of_the_tabs_that_are_not_shared_is_in_any_reply_event_rec
         site.page(path, "{}")
     site.page("/their", Answer(THEIRS))
     for number in range(THEIR_TABS):
-        await persons.open(site.url(f"/their?{WORD}={number}", host="localhost"))
+        await open_tab(attached, persons, site.url(f"/their?{WORD}={number}", host="localhost"))
     await become(lambda: site.counts["/api"] >= THEIR_TABS)
-    await persons.open(site.page("/", FORM))
+    await open_tab(attached, persons, site.page("/", FORM))
     told = list[str]()
     async with attached.agent() as agent, attached.agent(operator=True) as person:
         theirs = [tab["tabId"] for url, tab in (await Owner(person).tabs()).items() if WORD in url]
@@ -293,8 +293,8 @@ async def test_an_agent_has_to_do_with_cookies_only_where_it_has_a_page(
     attached: RunningService, persons: Persons, site: Site
 ) -> None:
     site.page("/login", Answer("in", headers={"Set-Cookie": f"sid={WORD}; Path=/"}))
-    await persons.open(site.url("/login", host="localhost"))
-    await persons.open(site.url("/login"))
+    await open_tab(attached, persons, site.url("/login", host="localhost"))
+    await open_tab(attached, persons, site.url("/login"))
     async with attached.agent() as agent:
         await agent.call("goto", pageId="mine", url=site.page("/mine", FORM))
         for action, more in (

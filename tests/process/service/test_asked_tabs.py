@@ -9,7 +9,7 @@ from client.credentials import mint
 from shared import wire
 from tests.support.json import AnyJson
 from tests.support.listening import become
-from tests.support.persons import Persons
+from tests.support.persons import Persons, open_tab
 from tests.support.service import Agent, RunningService, running_service, settings_for
 from tests.support.site import Site
 
@@ -42,8 +42,8 @@ async def test_an_agent_gets_the_tab_that_it_asked_for_and_no_other(
     attached: RunningService, persons: Persons, site: Site
 ) -> None:
     wanted, other = site.page("/invoice", "<button>Pay</button>"), site.page("/mail", "secret")
-    await persons.open(other)
-    await persons.open(wanted)
+    await open_tab(attached, persons, other)
+    await open_tab(attached, persons, wanted)
     async with attached.agent() as agent, attached.agent() as second, attached.agent() as cli:
         ana, before = Ana(attached, cli), await persons.tabs()
         asking = asyncio.create_task(agent.reply("request_human", **ASKS))

@@ -9,7 +9,7 @@ from playwright.async_api import Browser, expect
 from client.credentials import mint_key
 from shared import wire
 from tests.support.listening import connected, listening
-from tests.support.persons import Persons
+from tests.support.persons import Persons, open_tab
 from tests.support.service import Agent, RunningService, visiting
 from tests.support.site import Site
 from tests.support.wall import guest, seat, visit
@@ -40,8 +40,8 @@ async def seen(agent: Agent) -> str:
 async def test_a_person_shares_a_tab_to_read_and_takes_it_back_and_only_they_see_their_tabs(
     browser: Browser, running: RunningService, persons: Persons, claude: Agent, site: Site
 ) -> None:
-    await persons.open(site.page("/mail", "mail"))
-    await persons.open(site.page("/bank", "<button>Pay</button>"))
+    await open_tab(running, persons, site.page("/mail", "mail"))
+    await open_tab(running, persons, site.page("/bank", "<button>Pay</button>"))
     window = await visit(browser, running)
     yours = window.get_by_role("region", name="Your tabs")
     await expect(yours.get_by_role("listitem")).to_have_count(3)  # one is the blank one of the browser's start
@@ -73,8 +73,8 @@ async def test_a_person_shares_a_tab_to_read_and_takes_it_back_and_only_they_see
 async def test_on_a_phone_a_person_chooses_the_tab_that_an_agent_asks_for(
     browser: Browser, running: RunningService, persons: Persons, claude: Agent, site: Site
 ) -> None:
-    await persons.open(site.page("/invoice", "<button>Pay</button>"))
-    await persons.open(site.page("/mail", "mail"))
+    await open_tab(running, persons, site.page("/invoice", "<button>Pay</button>"))
+    await open_tab(running, persons, site.page("/mail", "mail"))
     asked = await claude.call("request_human", kind="tab", message="The <b>invoice</b>.", timeout=1)
     context = await browser.new_context(viewport={"width": 390, "height": 844}, is_mobile=True, has_touch=True)
     phone = await context.new_page()
@@ -93,7 +93,7 @@ async def test_tabs_whose_scripts_can_reach_each_other_are_shared_together(
     browser: Browser, running: RunningService, persons: Persons, claude: Agent, site: Site
 ) -> None:
     site.page("/popup", "popup")
-    await persons.open(site.page("/opener", OPENS))
+    await open_tab(running, persons, site.page("/opener", OPENS))
     window = await visit(browser, running)
     yours = window.get_by_role("region", name="Your tabs")
     await yours.get_by_role("button", name="Share: /opener").click()
