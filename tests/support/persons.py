@@ -17,7 +17,7 @@ from browser_service.host.sessions.executables import installed_browser
 from tests.support.json import AnyJson
 from tests.support.listening import PATIENCE_S, become
 from tests.support.screen import screen
-from tests.support.service import Agent
+from tests.support.service import Agent, RunningService, running_service, settings_for, visiting
 
 
 class Persons:
@@ -115,6 +115,12 @@ class Persons:
                 child.kill()
 
 
+async def open_tab(service: RunningService, persons: Persons, url: str) -> None:
+    """Open a URL in a new tab of a browser that the service is attached to, and wait until it has the tab."""
+    await persons.open(url)
+    await become(lambda: any(page.url == url for page in service.context().pages))
+
+
 async def list_until(agent: Agent, holds: Callable[[dict[str, AnyJson]], bool]) -> dict[str, AnyJson]:
     """Return the list of pages once it holds: some tabs of a browser come a moment after it is attached to."""
     async with asyncio.timeout(PATIENCE_S):
@@ -149,13 +155,37 @@ async def persons(_persons: Persons) -> Persons:
     return _persons
 
 
+@pytest.fixture(scope="module")
+async def _attached(
+    _persons: Persons, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[RunningService]:
+    settings = settings_for(tmp_path_factory.mktemp("attached"), cdp_url=_persons.url, **request.module.ATTACHED)
+    async with running_service(settings) as service:
+        yield service
+
+
 @pytest.fixture
-async def windows(tmp_path: Path) -> AsyncIterator[Persons]:
-    """Run a person's browser whose windows are on a screen."""
+async def attached(_attached: RunningService, persons: Persons) -> AsyncIterator[RunningService]:  # noqa: ARG001 - whose tabs are closed before
+    """Return a service that is attached to the person's browser, which a module's tests share: each leaves no page of
+    its agents. The module's ATTACHED has the service's other settings."""
+    await _attached.session().context()
+    async with visiting(_attached):
+        yield _attached
+
+
+@pytest.fixture(scope="module")
+async def _windows(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Persons]:
     with screen() as display:
-        browser = Persons(tmp_path / "windows", display=display)
+        browser = Persons(tmp_path_factory.mktemp("windows"), display=display)
         try:
             await browser.ready()
             yield browser
         finally:
             browser.end()
+
+
+@pytest.fixture
+async def windows(_windows: Persons) -> Persons:
+    """Return a person's browser whose windows are on a screen, which a module's tests share."""
+    await _windows.forget()
+    return _windows

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 import httpx
-from playwright.async_api import Page
+from playwright.async_api import Browser, Page
 from websockets.asyncio.client import ClientConnection, connect
 
 from client.credentials import mint
@@ -109,3 +109,12 @@ async def guest(of: RunningService | Door, request_id: str, key: str) -> AsyncIt
 async def press(window: Page, name: str) -> None:
     """Press a button of the wall, as its person."""
     await window.get_by_role("button", name=name, exact=True).click()
+
+
+async def visit(browser: Browser, running: RunningService, *, read_only: bool = False, **options: AnyJson) -> Page:
+    """Return a person's window at the wall. Any: Playwright's options."""
+    context = await browser.new_context(**options)
+    window = await context.new_page()
+    window.set_default_timeout(10_000)
+    await window.goto(f"{running.base_url}/#{await link(running, read_only=read_only)}")
+    return window

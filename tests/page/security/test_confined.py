@@ -8,6 +8,7 @@ import pytest
 
 from shared import wire
 from tests.support.json import AnyJson
+from tests.support.listening import become
 from tests.support.service import Agent, RunningService
 from tests.support.site import Answer, Site
 from tests.support.tokens import limited
@@ -222,7 +223,9 @@ async def test_nothing_is_done_on_a_shared_page_that_is_leaving(
     url = site.page("/shop", f"<a href='{bank}'>bank</a>")
     await agent.call("goto", pageId="anas", url=url)
     await agent.call("share_page", pageId="anas", access="act")
-    await agent.call("click", pageId="anas", selector="a")
+    leaves = "setTimeout(() => document.querySelector('a').click(), 1000)"  # a click of the agent's waits for its end
+    await agent.call("evaluate_script", pageId="anas", expression=leaves)
+    await become(lambda: site.counts["/bank"] > 0)
     attempts = [asyncio.create_task(shopper.error("click", pageId="anas", selector=each)) for each in ("button", "p")]
     await asyncio.wait(attempts, timeout=1)
     arrives.set()

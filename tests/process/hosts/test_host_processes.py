@@ -106,6 +106,7 @@ async def test_a_killed_hosts_sessions_go_on_under_their_names_as_soon_as_its_en
         assert (await acts.act(agent, "killed"))["success"]
 
 
+@pytest.mark.long  # tests/front/links proves each time what comes of a frozen link
 async def test_a_frozen_host_acts_no_more_when_it_wakes(hosts: Rack, site: Site) -> None:
     acts = Acts(site)
     frozen = hosts.start_host("one")
@@ -127,6 +128,7 @@ async def test_a_frozen_host_acts_no_more_when_it_wakes(hosts: Rack, site: Site)
         assert (await acts.act(agent, "frozen"))["success"]
 
 
+@pytest.mark.long  # and so it does of one that is back
 @pytest.mark.own_start
 async def test_a_link_that_is_back_within_the_lease_was_never_missed(hosts: Rack, site: Site) -> None:
     acts = Acts(site)
@@ -209,6 +211,7 @@ async def test_a_second_host_in_a_data_directory_says_so_and_ends_and_harms_noth
     assert {load for _, load, _ in acts.arrived} == {1}
 
 
+@pytest.mark.long  # tests/front/links proves who is let in
 async def test_a_copied_data_directory_is_no_second_host_of_the_same_identity(hosts: Rack) -> None:
     hosts.start_host("one")
     (listed,) = await hosts.ready(1)
@@ -256,6 +259,7 @@ async def test_a_host_that_is_asked_to_end_gives_its_sessions_away_with_all_call
         assert f"The host 'rack-none' is not connected.\nHosts: {left['name']}." in unknown.err
 
 
+@pytest.mark.long  # as above
 async def test_a_revoked_token_ends_its_hosts_in_a_line_that_says_what_to_do(hosts: Rack) -> None:
     host = hosts.start_host("one")
     await hosts.ready(1)
@@ -268,6 +272,7 @@ async def test_a_revoked_token_ends_its_hosts_in_a_line_that_says_what_to_do(hos
         await asyncio.to_thread(hosts.front.succeed, "token", "restore", "rack")
 
 
+@pytest.mark.long  # tests/front/service/test_hosts.py proves that a new front takes the sessions up
 async def test_a_front_that_is_killed_finds_the_sessions_of_its_hosts_as_they_were(tmp_path: Path, site: Site) -> None:
     acts = Acts(site)
     with rack(tmp_path, lease_s=20) as hosts:

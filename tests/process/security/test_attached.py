@@ -5,21 +5,24 @@ from pathlib import Path
 import pytest
 
 from browser_service.host.tabs import tab
+from tests.support.json import AnyJson
 from tests.support.listening import become
 from tests.support.persons import Persons, their_page
+from tests.support.service import RunningService
 from tests.support.sharing import StartService
 from tests.support.site import Answer, Site
 
 pytestmark = pytest.mark.anyio
 
+ATTACHED: dict[str, AnyJson] = {"attached_tabs": "shared"}
+
 FORM = "<input id=a><button>b</button>"
 
 
 async def test_no_page_reaches_the_port_by_which_the_browser_is_driven(
-    start: StartService, persons: Persons, site: Site
+    attached: RunningService, persons: Persons, site: Site
 ) -> None:
-    service = await start(attached_tabs="shared", cdp_url=persons.url)
-    async with service.agent() as agent:
+    async with attached.agent() as agent:
         await agent.call("goto", pageId="mine", url=site.page("/", FORM))
         for host in ("127.0.0.1", "localhost", "[::ffff:127.0.0.1]"):
             listed = f"http://{host}:{persons.port}/json/list"
@@ -27,8 +30,8 @@ async def test_no_page_reaches_the_port_by_which_the_browser_is_driven(
             ask = f"fetch('{listed}', {{mode: 'no-cors'}}).then(() => 'answered', () => 'refused')"
             assert (await agent.call("evaluate_script", pageId="mine", expression=ask))["value"] == "refused"
         await persons.open(persons.url + "/json/version")
-        await persons.open(service.base_url + "/health")
-        await persons.until_shown(persons.url + "/json/version", service.base_url + "/health")
+        await persons.open(attached.base_url + "/health")
+        await persons.until_shown(persons.url + "/json/version", attached.base_url + "/health")
         assert "is blocked" not in str((await agent.call("list_pages"))["people"])
 
 
@@ -86,12 +89,11 @@ async def test_a_printing_page_is_reported_and_can_be_left(
 
 
 async def test_downloads_kept_by_the_persons_browser_are_reported_and_in_an_own_session_they_are_files(
-    start: StartService, persons: Persons, site: Site
+    attached: RunningService, site: Site
 ) -> None:
     site.page("/file", Answer("words", headers={"Content-Disposition": 'attachment; filename="told.txt"'}))
     url = site.page("/", "<a href=/file>get</a>")
-    service = await start(attached_tabs="shared", cdp_url=persons.url)
-    async with service.agent() as agent:
+    async with attached.agent() as agent:
         await agent.call("goto", pageId="mine", url=url)
         told = (await agent.call("click", pageId="mine", selector="a"))["observed"]
         assert "download 'told.txt' began; the browser that is attached to" in told
@@ -101,11 +103,10 @@ async def test_downloads_kept_by_the_persons_browser_are_reported_and_in_an_own_
 
 
 async def test_even_its_user_closes_a_persons_tab_only_with_a_reason(
-    start: StartService, persons: Persons, site: Site
+    attached: RunningService, persons: Persons, site: Site
 ) -> None:
     await persons.open(site.page("/", FORM))
-    service = await start(attached_tabs="shared", cdp_url=persons.url)
-    async with service.agent() as agent:
+    async with attached.agent() as agent:
         await agent.call("goto", pageId="mine", url=site.page("/login", "in"))
         theirs = await their_page(agent, site.url("/"))
         await agent.call("click", pageId=theirs, selector="button")
@@ -116,12 +117,11 @@ async def test_even_its_user_closes_a_persons_tab_only_with_a_reason(
 
 
 async def test_a_dialog_that_an_agents_act_opens_in_a_persons_tab_is_the_agents_to_answer(
-    start: StartService, persons: Persons, site: Site
+    attached: RunningService, persons: Persons, site: Site
 ) -> None:
     alert = "<button onclick=\"alert('really?'); document.title = 'answered'\">b</button>"
     await persons.open(site.page("/", alert))
-    service = await start(attached_tabs="shared", cdp_url=persons.url)
-    async with service.agent() as agent:
+    async with attached.agent() as agent:
         await agent.call("goto", pageId="mine", url=site.page("/mine", "mine"))
         theirs = await their_page(agent, site.url("/"))
         assert "really?" in (await agent.reply("click", pageId=theirs, selector="button")).text
@@ -135,19 +135,18 @@ PERSONS_OWN = """<a href=/file>get</a><button>b</button>
 
 
 async def test_no_agent_answers_a_dialog_of_a_persons_tab_that_it_did_not_cause_and_it_is_told_of_its_own_downloads(
-    start: StartService, persons: Persons, site: Site
+    attached: RunningService, persons: Persons, site: Site
 ) -> None:
     site.page("/file", Answer("words", headers={"Content-Disposition": 'attachment; filename="told.txt"'}))
     await persons.open(site.page("/", PERSONS_OWN))
-    service = await start(attached_tabs="shared", cdp_url=persons.url)
-    async with service.agent() as agent, service.agent("Ana", operator=True) as ana:
+    async with attached.agent() as agent, attached.agent("Ana", operator=True) as ana:
         await agent.call("goto", pageId="mine", url=site.page("/mine", "mine"))
         theirs = await their_page(agent, site.url("/"))
         told = (await agent.call("click", pageId=theirs, selector="a"))["observed"]
         assert "download 'told.txt' began; the browser that is attached to" in told
         person = "new BroadcastChannel('person').postMessage('')"  # what is not done there is no agent's act there
         await agent.call("evaluate_script", pageId="mine", expression=person)
-        await become(lambda: service.entry(theirs).record.dialog is not None)
+        await become(lambda: attached.entry(theirs).record.dialog is not None)
         for action in ("snapshot", "handle_dialog"):
             refused = await agent.error(
                 action, pageId=theirs, **({"accept": True} if action == "handle_dialog" else {})

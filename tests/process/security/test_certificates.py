@@ -39,14 +39,14 @@ async def test_an_agent_does_not_pass_the_browsers_warning_of_a_wrong_certificat
 ) -> None:
     address = untrusted.url("/", f"127.0.0.1:{untrusted.port}")
     async with running_service(settings_for(tmp_path)) as service, service.agent() as agent:
-        for passes in (pass_by_clicks, pass_by_keys, pass_by_script):
-            refused = await agent.error("goto", pageId="p", url=address)
+        refused = await agent.error("goto", pageId="p", url=address)  # for which Chromium takes three seconds each time
+        for passes in (pass_by_script, pass_by_keys, pass_by_clicks):
             await passes(agent)
-            again = await agent.error("goto", pageId="q", url=address)
-            assert refused["code"] == again["code"] == "NAVIGATION_FAILED", passes
-            assert "ERR_CERT" in refused["message"]
-            assert "browse-together login" in refused["hint"]
-            assert untrusted.received == []
+        again = await agent.error("goto", pageId="q", url=address)
+        assert refused["code"] == again["code"] == "NAVIGATION_FAILED"
+        assert "ERR_CERT" in refused["message"]
+        assert "browse-together login" in refused["hint"]
+        assert untrusted.received == []
 
 
 async def test_a_person_accepts_a_certificate_only_in_the_login_window(tmp_path: Path) -> None:

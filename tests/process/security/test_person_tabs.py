@@ -15,13 +15,14 @@ from shared.catalogue import ACTIONS
 from tests.support.bodies import smallest
 from tests.support.json import AnyJson
 from tests.support.listening import become
-from tests.support.persons import Persons, list_until
+from tests.support.persons import Persons, list_until, open_tab
 from tests.support.service import Agent, RunningService
 from tests.support.sharing import StartService
 from tests.support.site import Answer, Site
 
 pytestmark = pytest.mark.anyio
 
+ATTACHED: dict[str, AnyJson] = {}
 WORD = "tabularasa"
 FORM = Answer("""<title>form</title><h1>form</h1><input id=a><select id=s><option>1</select>
 <button id=b onclick="document.title = 'clicked'">b</button>""")
@@ -60,19 +61,18 @@ class Owner:
         assert reply["success"], reply
 
 
-async def attached(start: StartService, persons: Persons, **settings: AnyJson) -> RunningService:
+async def attached_to(start: StartService, persons: Persons) -> RunningService:
     """Start a service, and wait until it is attached to the person's browser."""
-    service = await start(cdp_url=persons.url, **settings)
+    service = await start(cdp_url=persons.url)
     await service.session().context()
     return service
 
 
 async def test_an_agents_list_has_only_the_number_of_the_tabs_that_are_not_shared(
-    start: StartService, persons: Persons, site: Site
+    attached: RunningService, persons: Persons, site: Site
 ) -> None:
-    await persons.open(site.page("/", FORM))
-    service = await attached(start, persons)
-    async with service.agent() as agent, service.agent(operator=True) as person:
+    await open_tab(attached, persons, site.page("/", FORM))
+    async with attached.agent() as agent, attached.agent(operator=True) as person:
         await agent.call("goto", pageId="mine", url=site.page("/mine", FORM))
         listed = await list_until(agent, lambda listed: listed["unshared"] == 2)
         assert listed["people"] == []
@@ -82,11 +82,10 @@ async def test_an_agents_list_has_only_the_number_of_the_tabs_that_are_not_share
 
 
 async def test_a_shared_tab_is_a_page_of_the_persons_in_which_agents_act_and_which_they_do_not_close(
-    start: StartService, persons: Persons, site: Site
+    attached: RunningService, persons: Persons, site: Site
 ) -> None:
-    await persons.open(site.page("/", FORM))
-    service = await attached(start, persons)
-    async with service.agent() as agent, service.agent(operator=True) as person:
+    await open_tab(attached, persons, site.page("/", FORM))
+    async with attached.agent() as agent, attached.agent(operator=True) as person:
         page_id = await Owner(person).share(site.url("/"))
         (listed,) = (await agent.call("list_pages"))["people"]
         assert (listed["pageId"], listed["title"], listed["shared"]) == (page_id, "form", "act")
@@ -98,10 +97,11 @@ async def test_a_shared_tab_is_a_page_of_the_persons_in_which_agents_act_and_whi
         assert site.counts["/"] == 1
 
 
-async def test_agents_only_read_a_tab_that_is_shared_to_read(start: StartService, persons: Persons, site: Site) -> None:
-    await persons.open(site.page("/", FORM))
-    service = await attached(start, persons)
-    async with service.agent() as agent, service.agent(operator=True) as person:
+async def test_agents_only_read_a_tab_that_is_shared_to_read(
+    attached: RunningService, persons: Persons, site: Site
+) -> None:
+    await open_tab(attached, persons, site.page("/", FORM))
+    async with attached.agent() as agent, attached.agent(operator=True) as person:
         page_id = await Owner(person).share(site.url("/"), access="read")
         assert "form" in str(await agent.call("snapshot", pageId=page_id))
         for call in ({"action": "click", "selector": "#b"}, {"action": "claim_page", "reason": "The user asked."}):
@@ -116,11 +116,10 @@ async def test_agents_only_read_a_tab_that_is_shared_to_read(start: StartService
 
 
 async def test_a_tab_shared_with_one_client_is_private_to_it_and_it_cannot_give_it_away(
-    start: StartService, persons: Persons, site: Site
+    attached: RunningService, persons: Persons, site: Site
 ) -> None:
-    await persons.open(site.page("/", FORM))
-    service = await attached(start, persons)
-    async with service.agent("Ann") as ann, service.agent("Bob") as bob, service.agent(operator=True) as person:
+    await open_tab(attached, persons, site.page("/", FORM))
+    async with attached.agent("Ann") as ann, attached.agent("Bob") as bob, attached.agent(operator=True) as person:
         for agent in (ann, bob):
             await agent.call("list_pages")
         page_id = await Owner(person).share(site.url("/"), label="Ann")
@@ -140,21 +139,20 @@ async def test_a_tab_shared_with_one_client_is_private_to_it_and_it_cannot_give_
 
 
 async def test_taking_a_tab_back_ends_the_act_that_runs_and_leaves_the_tab_as_it_is(
-    start: StartService, persons: Persons, site: Site
+    attached: RunningService, persons: Persons, site: Site
 ) -> None:
     site.page("/api", "{}")
-    await persons.open(site.page("/", FORM))
-    service = await attached(start, persons)
-    async with service.agent() as agent, service.agent(operator=True) as person:
+    await open_tab(attached, persons, site.page("/", FORM))
+    async with attached.agent() as agent, attached.agent(operator=True) as person:
         page_id = await Owner(person).share(site.url("/"))
         await agent.call("fill", pageId=page_id, selector="#a", value="typed")
         await agent.call("emulate", pageId=page_id, offline=True, timezone="Asia/Tokyo")
         await agent.call("mock_response", pageId=page_id, pattern="*/api", body="mocked")
         await agent.call("add_init_script", pageId=page_id, script="window.ours = true")
         await agent.call("set_extra_headers", pageId=page_id, headers={"x-ours": "1"})
-        page = service.window(page_id)
+        page = attached.window(page_id)
         waiting = asyncio.create_task(agent.error("evaluate_script", pageId=page_id, expression="new Promise(() => 0)"))
-        await become(lambda: bool(service.running_calls()))
+        await become(lambda: bool(attached.running_calls()))
         await Owner(person).take_back(site.url("/"))
         error = await waiting
         assert (error["code"], "took the tab back" in error["message"]) == ("UNKNOWN_OUTCOME", True)
@@ -169,12 +167,11 @@ async def test_taking_a_tab_back_ends_the_act_that_runs_and_leaves_the_tab_as_it
 
 
 async def test_a_popup_of_a_shared_tab_is_shared_likewise_and_taken_back_with_it(
-    start: StartService, persons: Persons, site: Site
+    attached: RunningService, persons: Persons, site: Site
 ) -> None:
     site.page("/popup", FORM)
-    await persons.open(site.page("/", "<button onclick=\"window.open('/popup')\">open</button>"))
-    service = await attached(start, persons)
-    async with service.agent() as agent, service.agent(operator=True) as person:
+    await open_tab(attached, persons, site.page("/", "<button onclick=\"window.open('/popup')\">open</button>"))
+    async with attached.agent() as agent, attached.agent(operator=True) as person:
         page_id = await Owner(person).share(site.url("/"))
         (popup,) = (await agent.call("click", pageId=page_id, selector="button"))["popups"]
         assert (await agent.error("close_page", pageId=popup, reason="Done."))["code"] == "PAGE_OWNED"
@@ -189,14 +186,13 @@ async def test_a_popup_of_a_shared_tab_is_shared_likewise_and_taken_back_with_it
 
 
 async def test_shared_tabs_stay_shared_when_the_connection_or_the_service_comes_back_and_no_other_is_known(
-    start: StartService, persons: Persons, site: Site
+    attached: RunningService, persons: Persons, site: Site
 ) -> None:
-    await persons.open(site.page("/", FORM))
-    await persons.open(site.page("/other", FORM))
-    service = await attached(start, persons)
-    async with service.agent() as agent, service.agent(operator=True) as person:
+    await open_tab(attached, persons, site.page("/", FORM))
+    await open_tab(attached, persons, site.page("/other", FORM))
+    async with attached.agent() as agent, attached.agent(operator=True) as person:
         page_id = await Owner(person).share(site.url("/"), access="read")
-        await service.context().browser.close()  # type: ignore[union-attr] # an attached browser is there
+        await attached.context().browser.close()  # type: ignore[union-attr] # an attached browser is there
         assert "form" in str(await agent.call("snapshot", pageId=page_id))
         assert (await agent.error("click", pageId=page_id, selector="#b"))["code"] == "PAGE_OWNED"
         listed = await list_until(agent, lambda listed: listed["unshared"] == 2)
@@ -205,11 +201,10 @@ async def test_shared_tabs_stay_shared_when_the_connection_or_the_service_comes_
 
 
 async def test_a_tab_that_is_shared_twice_at_once_is_one_page_and_taken_back_whole(
-    start: StartService, persons: Persons, site: Site
+    attached: RunningService, persons: Persons, site: Site
 ) -> None:
-    await persons.open(site.page("/", FORM))
-    service = await attached(start, persons)
-    async with service.agent() as agent, service.agent(operator=True) as person:
+    await open_tab(attached, persons, site.page("/", FORM))
+    async with attached.agent() as agent, attached.agent(operator=True) as person:
         owner = Owner(person)
         shares = [owner.reply(wire.TABS_SHARE, site.url("/"), access=access) for access in ("act", "read", "act")]
         assert len({reply["result"]["pageId"] for reply in await asyncio.gather(*shares)}) == 1
@@ -236,18 +231,17 @@ EVERYWHERE |= {"add_session_init_script", "grant_permissions", "get_cookies", "c
 
 @pytest.mark.long
 async def test_nothing_of_the_tabs_that_are_not_shared_is_in_any_reply_event_record_log_or_file(
-    start: StartService, persons: Persons, site: Site, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+    attached: RunningService, persons: Persons, site: Site, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     for path in ("/api", "/left", "/cart"):
         site.page(path, "{}")
     site.page("/their", Answer(THEIRS))
     for number in range(THEIR_TABS):
-        await persons.open(site.url(f"/their?{WORD}={number}", host="localhost"))
+        await open_tab(attached, persons, site.url(f"/their?{WORD}={number}", host="localhost"))
     await become(lambda: site.counts["/api"] >= THEIR_TABS)
-    await persons.open(site.page("/", FORM))
-    service = await attached(start, persons)
+    await open_tab(attached, persons, site.page("/", FORM))
     told = list[str]()
-    async with service.agent() as agent, service.agent(operator=True) as person:
+    async with attached.agent() as agent, attached.agent(operator=True) as person:
         theirs = [tab["tabId"] for url, tab in (await Owner(person).tabs()).items() if WORD in url]
         shared = await Owner(person).share(site.url("/"))
         for name, action in ACTIONS.items():
@@ -264,10 +258,10 @@ async def test_nothing_of_the_tabs_that_are_not_shared_is_in_any_reply_event_rec
                     refused = await agent.error(name, **smallest(action, pageId=guessed))
                     assert refused["code"] in {"PAGE_NOT_FOUND", "FORBIDDEN"}, (name, refused)
                     told.append(str(refused))
-        for route in service.app.routes:
+        for route in attached.app.routes:
             if isinstance(route, APIRoute) and "GET" in (route.methods or ()) and route.path not in UNENDING:
                 told.append((await agent.http.get(route.path)).text)
-        told.append(repr(await service.host.events_after(0, 0, 100_000)) + repr(service.known_pages()))
+        told.append(repr(await attached.host.events_after(0, 0, 100_000)) + repr(attached.known_pages()))
         assert shared in str(await agent.call("list_pages"))
     before = {url for url in await persons.tabs() if WORD in url}
     assert (len(before), site.counts["/their"], site.counts["/left"]) == (THEIR_TABS, THEIR_TABS, 0)
@@ -283,7 +277,7 @@ async def test_agents_act_in_a_tab_behind_another_and_leave_that_in_front(
 ) -> None:
     await windows.open(site.page("/", FORM))
     await windows.open(site.page("/front", FORM))
-    service = await attached(start, windows)
+    service = await attached_to(start, windows)
     async with service.agent() as agent, service.agent(operator=True) as person:
         page_id = await Owner(person).share(site.url("/"))
         await agent.call("click", pageId=page_id, selector="#b", timeout=3_000)
@@ -296,13 +290,12 @@ async def test_agents_act_in_a_tab_behind_another_and_leave_that_in_front(
 
 
 async def test_an_agent_has_to_do_with_cookies_only_where_it_has_a_page(
-    start: StartService, persons: Persons, site: Site
+    attached: RunningService, persons: Persons, site: Site
 ) -> None:
     site.page("/login", Answer("in", headers={"Set-Cookie": f"sid={WORD}; Path=/"}))
-    await persons.open(site.url("/login", host="localhost"))
-    await persons.open(site.url("/login"))
-    service = await attached(start, persons)
-    async with service.agent() as agent:
+    await open_tab(attached, persons, site.url("/login", host="localhost"))
+    await open_tab(attached, persons, site.url("/login"))
+    async with attached.agent() as agent:
         await agent.call("goto", pageId="mine", url=site.page("/mine", FORM))
         for action, more in (
             ("get_cookies", {"domain": "localhost"}),

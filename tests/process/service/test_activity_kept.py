@@ -8,16 +8,15 @@ from tests.front.service.test_activity_kept import rows
 from tests.support.account import caller, recorded
 from tests.support.gateways import service_process
 from tests.support.listening import become
-from tests.support.site import Site
 
 pytestmark = pytest.mark.anyio
 
 
-async def test_written_records_survive_a_killed_service(tmp_path: Path, site: Site) -> None:
+async def test_written_records_survive_a_killed_service(tmp_path: Path) -> None:
     async with service_process(tmp_path) as process, caller(process, "Claude") as agent:
-        await agent.call("goto", pageId="p", url=site.page("/", "x"))
+        await agent.call("create_session", sessionId="own")
         await become(lambda: rows(tmp_path) == 1)
         process.process.kill()
         await process.process.wait()
-    async with service_process(tmp_path) as process, caller(process, "Codex") as other:
-        assert [(one["client"], one["action"]) for one in await recorded(other)] == [("Claude", "goto")]
+    async with service_process(tmp_path) as process, caller(process, "Claude") as agent:
+        assert [(one["client"], one["action"]) for one in await recorded(agent)] == [("Claude", "create_session")]

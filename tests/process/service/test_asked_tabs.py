@@ -9,13 +9,13 @@ from client.credentials import mint
 from shared import wire
 from tests.support.json import AnyJson
 from tests.support.listening import become
-from tests.support.persons import Persons
+from tests.support.persons import Persons, open_tab
 from tests.support.service import Agent, RunningService, running_service, settings_for
-from tests.support.sharing import StartService
 from tests.support.site import Site
 
 pytestmark = pytest.mark.anyio
 
+ATTACHED: dict[str, AnyJson] = {}
 ASKS: dict[str, AnyJson] = {"kind": "tab", "message": "The invoice that you have open."}
 
 
@@ -39,23 +39,23 @@ class Ana:
 
 
 async def test_an_agent_gets_the_tab_that_it_asked_for_and_no_other(
-    start: StartService, persons: Persons, site: Site
+    attached: RunningService, persons: Persons, site: Site
 ) -> None:
     wanted, other = site.page("/invoice", "<button>Pay</button>"), site.page("/mail", "secret")
-    await persons.open(other)
-    await persons.open(wanted)
-    service = await start(cdp_url=persons.url)
-    async with service.agent() as agent, service.agent() as second, service.agent() as cli:
-        ana, before = Ana(service, cli), await persons.tabs()
+    await open_tab(attached, persons, other)
+    await open_tab(attached, persons, wanted)
+    async with attached.agent() as agent, attached.agent() as second, attached.agent() as cli:
+        ana, before = Ana(attached, cli), await persons.tabs()
         asking = asyncio.create_task(agent.reply("request_human", **ASKS))
-        await become(lambda: any(page.person for page in service.parts.directory.pages()))
+        await become(lambda: any(page.person for page in attached.parts.directory.pages()))
         (request,) = await ana.asked()
         assert (request["kind"], request["message"], request["url"]) == ("tab", ASKS["message"], "about:blank")
         untold = await ana.post(f"{wire.REQUESTS}/{request['requestId']}/resolve", state="done")
         assert untold["error"]["code"] == "VALIDATION_ERROR"
         assert (await agent.error("snapshot", pageId="tab"))["code"] == "HUMAN_IN_CONTROL"
         share = {"tabId": await ana.tab_at(wanted), "requestId": request["requestId"]}
-        assert (await ana.post(wire.TABS_SHARE, **share))["result"]["pageId"] == "tab"
+        shared = await ana.post(wire.TABS_SHARE, **share)
+        assert shared["result"]["pageId"] == "tab", shared
         reply = (await asking).json()
         assert (reply["page"]["pageId"], reply["page"]["url"], reply["page"]["title"]) == ("tab", wanted, "/invoice")
         assert "A person shared a tab, which is tab" in reply["result"]["observed"]
@@ -67,11 +67,10 @@ async def test_an_agent_gets_the_tab_that_it_asked_for_and_no_other(
 
 
 async def test_a_person_may_decline_and_an_agent_may_withdraw_and_both_leave_nothing(
-    start: StartService, persons: Persons, site: Site
+    attached: RunningService, persons: Persons, site: Site
 ) -> None:
-    service = await start(cdp_url=persons.url)
-    async with service.agent() as agent, service.agent() as cli:
-        ana = Ana(service, cli)
+    async with attached.agent() as agent, attached.agent() as cli:
+        ana = Ana(attached, cli)
         await agent.call("goto", pageId="mine", url=site.page("/", "mine"))
         before = await persons.tabs()
         asked = await agent.call("request_human", timeout=1, **ASKS)
@@ -80,12 +79,12 @@ async def test_a_person_may_decline_and_an_agent_may_withdraw_and_both_leave_not
         other = await agent.error("request_human", timeout=1, kind="tab", message="Another one.")
         assert other["code"] == "HUMAN_IN_CONTROL"
         waiting = asyncio.create_task(agent.call("request_human", pageId="tab", requestId=asked["requestId"]))
-        await become(lambda: bool(service.running_calls()))
+        await become(lambda: bool(attached.running_calls()))
         await ana.post(f"{wire.REQUESTS}/{asked['requestId']}/resolve", state="refused", reason="Not today.")
         assert (await waiting)["observed"] == "A person declined: one of their own tabs. The reason: Not today."
         asked = await agent.call("request_human", timeout=1, pageId="invoice", **ASKS)
         await agent.call("request_human", pageId="invoice", requestId=asked["requestId"], withdraw=True)
-        assert not {"tab", "invoice"} & {page.page_id for page in service.parts.directory.pages()}
+        assert not {"tab", "invoice"} & {page.page_id for page in attached.parts.directory.pages()}
         assert await persons.tabs() == before
         wrong = await agent.error("request_human", pageId="mine", **ASKS)
         assert (wrong["code"], wrong["details"]["context"]["field"]) == ("VALIDATION_ERROR", "pageId")

@@ -9,15 +9,18 @@ import psutil
 import pytest
 
 from browser_service.cli.browser_check import Check, check_browser
+from tests.support.json import AnyJson
 from tests.support.listening import become
 from tests.support.persons import Persons, their_page
 from tests.support.processes import command
-from tests.support.service import Agent, running_service, settings_for
+from tests.support.service import Agent, RunningService, running_service, settings_for
 from tests.support.sharing import StartService
 from tests.support.site import Answer, Received, Site
 from tests.support.tab import closed_port
 
 pytestmark = pytest.mark.anyio
+
+ATTACHED: dict[str, AnyJson] = {"attached_tabs": "shared"}
 
 
 @pytest.fixture
@@ -44,11 +47,10 @@ async def who(agent: Agent, page_id: str) -> str:
 
 
 async def test_agents_work_in_the_persons_login_in_their_own_pages_besides_the_persons_tabs(
-    start: StartService, persons: Persons, bank: Site
+    attached: RunningService, persons: Persons, bank: Site
 ) -> None:
     await persons.open(bank.url("/login"))
-    service = await start(attached_tabs="shared", cdp_url=persons.url)
-    async with service.agent() as agent, service.agent() as other:
+    async with attached.agent() as agent, attached.agent() as other:
         await agent.call("goto", pageId="mine", url=bank.url("/"))
         await other.call("goto", pageId="yours", url=bank.url("/"))
         assert (await who(agent, "mine"), await who(other, "yours")) == ("signed in", "signed in")
@@ -76,14 +78,14 @@ async def test_when_the_service_stops_the_persons_browser_and_tabs_stay_and_ours
 
 
 async def test_the_next_call_restores_a_lost_connection_and_finds_its_pages_unchanged(
-    start: StartService, persons: Persons, bank: Site
+    attached: RunningService, persons: Persons, bank: Site
 ) -> None:
-    service = await start(attached_tabs="shared", cdp_url=persons.url)
-    async with service.agent() as agent:
+    async with attached.agent() as agent:
         await agent.call("goto", pageId="mine", url=bank.url("/"))
         await agent.call("fill", pageId="mine", selector="#a", value="typed")
         tabs, visits = await persons.tabs(), bank.counts["/"]
-        driver = next(p for p in psutil.Process().children() if "run-driver" in command(p))
+        drivers = [p for p in psutil.Process().children() if "run-driver" in command(p)]
+        driver = max(drivers, key=psutil.Process.create_time)  # which started after any that other modules share
         driver.kill()
         await asyncio.to_thread(psutil.wait_procs, [driver], 10)
         shown = await agent.call("evaluate_script", pageId="mine", expression="document.querySelector('#a').value")
@@ -129,14 +131,13 @@ async def test_a_persons_tab_can_be_used_by_an_agent_but_not_where_the_policy_en
 
 
 async def test_nothing_of_the_persons_browser_is_written_down(
-    start: StartService, persons: Persons, bank: Site
+    attached: RunningService, persons: Persons, bank: Site
 ) -> None:
     await persons.open(bank.url("/login"))
-    service = await start(attached_tabs="shared", cdp_url=persons.url)
-    async with service.agent() as agent:
+    async with attached.agent() as agent:
         await agent.call("goto", pageId="mine", url=bank.url("/"))
         await agent.call("fill", pageId="mine", selector="#a", value="x")
-        session = service.session()
+        session = attached.session()
         await session.logins.save()
         assert session.logins.saved == {}
 

@@ -8,6 +8,7 @@ import pytest
 from tests.front.service.test_calls import code
 from tests.page.service.test_calls import said
 from tests.support.listening import PATIENCE_S, become, sent
+from tests.support.service import Agent, RunningService
 from tests.support.sharing import StartService
 from tests.support.site import Site
 
@@ -36,22 +37,20 @@ async def test_a_notice_after_the_still_running_reply_is_in_the_next_reply(
 
 
 async def test_a_call_cancelled_while_its_page_is_brought_back_frees_the_page_and_loses_no_url(
-    start: StartService, site: Site, hold: threading.Event
+    service: RunningService, agent: Agent, site: Site, hold: threading.Event
 ) -> None:
-    service = await start()
-    async with service.agent() as agent:
-        hold.set()
-        await agent.call("goto", pageId="p", url=site.url("/held"))
-        hold.clear()
-        entry = service.entry("p")
-        assert entry.tab is not None
-        entry.current.note_crash(entry.tab)  # as after a crash of its renderer
-        running = sent(agent, "one", "click", pageId="p", selector="body")
-        await become(lambda: site.counts["/held"] == 2)
-        assert (await agent.call("list_pages"))["yours"][0]["url"] == site.url("/held")
-        await agent.call("cancel_call", callId="one")
-        async with asyncio.timeout(PATIENCE_S):
-            assert await code(running) == "CANCELLED"
-        assert (await agent.call("list_pages"))["yours"][0]["url"] == site.url("/held")
-        hold.set()
-        assert (await agent.call("evaluate_script", pageId="p", expression="document.title"))["value"] == "held"
+    hold.set()
+    await agent.call("goto", pageId="p", url=site.url("/held"))
+    hold.clear()
+    entry = service.entry("p")
+    assert entry.tab is not None
+    entry.current.note_crash(entry.tab)  # as after a crash of its renderer
+    running = sent(agent, "one", "click", pageId="p", selector="body")
+    await become(lambda: site.counts["/held"] == 2)
+    assert (await agent.call("list_pages"))["yours"][0]["url"] == site.url("/held")
+    await agent.call("cancel_call", callId="one")
+    async with asyncio.timeout(PATIENCE_S):
+        assert await code(running) == "CANCELLED"
+    assert (await agent.call("list_pages"))["yours"][0]["url"] == site.url("/held")
+    hold.set()
+    assert (await agent.call("evaluate_script", pageId="p", expression="document.title"))["value"] == "held"

@@ -2,6 +2,7 @@
 
 import pytest
 
+from browser_service.host.tabs import observation
 from tests.page.service.test_closing import OPENER, windows
 from tests.support.listening import become
 from tests.support.sharing import StartService
@@ -11,8 +12,9 @@ pytestmark = pytest.mark.anyio
 
 
 async def test_a_popup_over_the_limit_of_pages_is_closed_and_its_openers_holder_is_told(
-    start: StartService, site: Site
+    start: StartService, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(observation, "_POPUP_S", 0.3)  # no page of ours comes of it
     service = await start(max_pages=1)
     site.page("/popup", "<title>popup</title>")
     async with service.agent() as agent:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from browser_service.host.tabs import observation
 from tests.process.service.test_crashes import LOST
 from tests.process.service.test_crashes import lasting as service
 from tests.support import processes
@@ -35,7 +36,10 @@ async def test_an_unanswered_dialog_is_dismissed_with_a_notice_and_the_calls_end
         assert (await agent.error("handle_dialog", pageId="p", accept=True))["status"] == 409
 
 
-async def test_an_unanswered_dialog_of_a_rejected_popup_blocks_nobody_for_long(start: StartService, site: Site) -> None:
+async def test_an_unanswered_dialog_of_a_rejected_popup_blocks_nobody_for_long(
+    start: StartService, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(observation, "_POPUP_S", 0.3)  # no page of ours comes of it
     service = await start(dialog_wait_ms=300, max_pages=1)
     site.page("/popup", "<script>alert('hi')</script>")
     async with service.agent() as agent:
@@ -59,7 +63,7 @@ async def test_when_its_client_is_gone_a_dialog_is_dismissed_and_its_page_is_fre
         assert service.running_calls() == {}
 
 
-@pytest.mark.parametrize("end", ["browser", "driver"])
+@pytest.mark.parametrize("end", ["browser", pytest.param("driver", marks=pytest.mark.long)])
 async def test_a_browser_that_dies_with_a_dialog_open_leaves_nothing_that_hangs(
     service: RunningService, agent: Agent, site: Site, end: str
 ) -> None:

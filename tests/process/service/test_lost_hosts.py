@@ -1,6 +1,6 @@
 """Tests that a page comes back as it was from what its host told before it was lost."""
 
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import replace
 
 import pytest
@@ -12,7 +12,7 @@ from browser_service.host.seam import HostLimits
 from browser_service.host.sessions.options import LaunchOptions
 from browser_service.security.urls import UrlPolicy
 from browser_service.store.artifacts import Artifacts
-from tests.support.sharing import StartService
+from tests.support.service import RunningService, running_service, settings_for, visiting
 from tests.support.site import Site
 
 pytestmark = pytest.mark.anyio
@@ -28,8 +28,20 @@ def elsewhere(
     return browser_host(options, handlers, artifacts, policy, replace(limits, elsewhere=True))
 
 
-async def test_storage_and_history_of_a_page_come_back_without_its_host(start: StartService, site: Site) -> None:
-    service = await start(make_host=elsewhere)
+@pytest.fixture(scope="module")
+async def _service(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[RunningService]:
+    async with running_service(settings_for(tmp_path_factory.mktemp("lost")), make_host=elsewhere) as running:
+        yield running
+
+
+@pytest.fixture
+async def service(_service: RunningService) -> AsyncIterator[RunningService]:
+    yield _service
+    async with visiting(_service):
+        pass
+
+
+async def test_storage_and_history_of_a_page_come_back_without_its_host(service: RunningService, site: Site) -> None:
     seen = "[sessionStorage.note, localStorage.note, document.cookie, history.length, location.pathname]"
     async with service.agent() as agent:
         await agent.call("create_session", sessionId="mine")
@@ -50,18 +62,17 @@ async def test_storage_and_history_of_a_page_come_back_without_its_host(start: S
         assert "form contents and scripts' memory are lost." in reply["notices"][0]["text"]
 
 
-async def test_a_page_whose_host_gives_it_up_says_what_was_lost(start: StartService, site: Site) -> None:
-    service = await start(make_host=elsewhere)
+async def test_a_page_whose_host_gives_it_up_says_what_was_lost(service: RunningService, site: Site) -> None:
     async with service.agent() as agent:
-        await agent.call("create_session", sessionId="mine")
-        await agent.call("goto", pageId="p", sessionId="mine", url=site.page("/form", "<input id=i>"))
-        await agent.call("fill", pageId="p", selector="#i", value="typed")
-        spec = await service.host.close("mine")
+        await agent.call("create_session", sessionId="given-up")
+        await agent.call("goto", pageId="q", sessionId="given-up", url=site.page("/form", "<input id=i>"))
+        await agent.call("fill", pageId="q", selector="#i", value="typed")
+        spec = await service.host.close("given-up")
         assert spec is not None
-        await service.host.settle("mine")
+        await service.host.settle("given-up")
         await service.host.open(spec.model_copy(update={"lost_by": "its host gave it up"}))
         await service.parts.feeds.drain()
-        reply = (await agent.reply("evaluate_script", pageId="p", expression="i.value")).json()
+        reply = (await agent.reply("evaluate_script", pageId="q", expression="i.value")).json()
         assert reply["result"]["value"] == ""
         told = reply["notices"][0]["text"]
         assert "because its host gave it up; form contents and scripts' memory are lost" in told

@@ -165,6 +165,7 @@ async def test_detaching_closes_what_agents_opened_and_nothing_of_the_persons(
         assert page["sessionId"] == "default"
 
 
+@pytest.mark.long
 async def test_detaching_while_it_asks_ends_the_calls_that_wait(
     start: StartService, chrome: PersonsChrome, bank: Site
 ) -> None:
@@ -177,6 +178,7 @@ async def test_detaching_while_it_asks_ends_the_calls_that_wait(
         assert (await asyncio.wait_for(call, 20))["code"] in {"BROWSER_LAUNCH_FAILED", "CANCELLED"}
 
 
+@pytest.mark.long
 async def test_a_second_service_is_told_of_the_first(chrome: PersonsChrome, tmp_path: Path) -> None:
     async with AsyncExitStack() as stack:
         first = await stack.enter_async_context(running_service(settings_for(tmp_path / "one")))

@@ -2,17 +2,14 @@
 of their prototypes, and those of each element. What a script gives there is what it gives on the page as it came."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
-from pathlib import Path
 
 import pytest
 from playwright.async_api import Page, Route
 
 from browser_service.host.scripts import IN_THE_PAGES_WORLD, call_of, results, script
-from browser_service.host.sessions.driver import start_driver
-from browser_service.host.sessions.executables import find_executable
-from browser_service.host.sessions.options import LaunchOptions
 from tests.pure.test_page_scripts import CALLED
 from tests.support.poison import POISON
+from tests.support.service import RunningService, visiting
 
 pytestmark = [pytest.mark.anyio]
 
@@ -131,18 +128,19 @@ USES = {
 
 
 @pytest.fixture(scope="module")
-async def pages() -> AsyncIterator[tuple[Page, Page]]:
-    """Return the page as it came, and as it is poisoned."""
-    playwright, _ = await start_driver()
-    options = LaunchOptions(Path())
-    executable = find_executable(playwright, options)
-    browser = await playwright.chromium.launch(executable_path=executable, chromium_sandbox=options.sandboxed)
+async def pages(service: RunningService) -> AsyncIterator[tuple[Page, Page]]:
+    """Return the page as it came, and as it is poisoned, in contexts of which the service knows nothing."""
+    async with visiting(service) as agent:
+        await agent.call("open_page")
+        browser = service.context().browser
+    assert browser is not None
     pages = [await (await browser.new_context()).new_page() for _ in range(2)]
     for page, html in zip(pages, (PAGE, PAGE + POISON), strict=True):
         await page.route(URL, fulfilled(html))
         await page.goto(URL)
     yield pages[0], pages[1]
-    await playwright.stop()
+    for page in pages:
+        await page.context.close()
 
 
 def fulfilled(html: str) -> Callable[[Route], Awaitable[None]]:

@@ -19,7 +19,7 @@ from browser_service.host.sessions import processes as endings
 from browser_service.host.sessions.executables import installed_browser
 from browser_service.host.sessions.processes import Orphans
 from tests.process.service.test_crashes import Disaster as Kill
-from tests.process.service.test_crashes import browser_dies, each_disaster, performing, renderers_die
+from tests.process.service.test_crashes import browser_dies, performing, renderers_die, soonest
 from tests.process.service.test_crashes import lasting as service
 from tests.support import processes
 from tests.support.listening import become, sent
@@ -41,7 +41,7 @@ def text_of(reply: dict[str, object]) -> str:
 # --- calls that ran --------------------------------------------------------------------------------------------------
 
 
-@each_disaster
+@soonest(browser_dies)
 async def test_running_calls_learn_what_may_have_happened_and_waiting_ones_continue(
     service: RunningService, agent: Agent, site: Site, hold: threading.Event, disaster: Kill
 ) -> None:

@@ -15,15 +15,12 @@ from playwright.async_api import Browser, FrameLocator, Page, expect
 
 from mcp_gateway import cards
 from mcp_gateway.settings import Settings
-from tests.process.wall.test_wall import browser, running
 from tests.support.gateway_fixtures import connection_to
 from tests.support.gateways import text_of
 from tests.support.json import AnyJson
 from tests.support.service import RunningService
 from tests.support.site import Answer, Site
 from tests.support.wall import seat
-
-__all__ = ["browser", "running"]
 
 pytestmark = pytest.mark.anyio
 

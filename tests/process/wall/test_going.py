@@ -6,12 +6,9 @@ import pytest
 from playwright.async_api import Page, expect
 
 from browser_service.security.auth import Identity
-from tests.process.wall.test_wall import browser, claude, running, window
 from tests.support.service import Agent, RunningService
 from tests.support.site import Answer, Site
 from tests.support.wall import press
-
-__all__ = ["browser", "claude", "running", "window"]
 
 pytestmark = pytest.mark.anyio
 

@@ -5,12 +5,10 @@ from collections.abc import AsyncIterator
 import pytest
 from playwright.async_api import Browser, Page, expect
 
-from tests.process.wall.test_wall import claude, running, visit
 from tests.support.json import AnyJson
 from tests.support.service import Agent, RunningService
 from tests.support.sharing import StartService
-
-__all__ = ["claude", "running"]
+from tests.support.wall import visit
 
 pytestmark = [pytest.mark.anyio, pytest.mark.whole_browser]  # the lighter one shows no notifications
 

@@ -6,13 +6,10 @@ from collections.abc import AsyncIterator
 import pytest
 from playwright.async_api import Browser, Page, expect
 
-from tests.process.wall.test_wall import browser, claude, running
 from tests.support.account import recorded
 from tests.support.json import AnyJson
 from tests.support.service import Agent, RunningService
 from tests.support.site import Site
-
-__all__ = ["browser", "claude", "running"]
 
 pytestmark = pytest.mark.anyio
 

@@ -7,13 +7,10 @@ from collections.abc import AsyncIterator
 import pytest
 from playwright.async_api import Page, expect
 
-from tests.process.wall.test_wall import browser, running, window
 from tests.support.listening import connected, sent
 from tests.support.service import Agent, RunningService
 from tests.support.site import Site
 from tests.support.wall import press
-
-__all__ = ["browser", "running", "window"]
 
 pytestmark = pytest.mark.anyio
 

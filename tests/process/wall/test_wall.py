@@ -1,12 +1,11 @@
 """Tests the wall as a person uses it: in a browser of their own, with pictures of real pages, by mouse and keyboard.
 
-It is longer than 300 lines because a few long visits to the wall share one browser, and their fixtures stand here.
+It is longer than 300 lines because each way to use the wall has a long visit of its own.
 """
 
 import asyncio
 import base64
 import re
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -16,60 +15,12 @@ from browser_service.host.pages import screencast, thumbnails
 from browser_service.host.tabs import secrecy
 from tests.support.account import recorded
 from tests.support.json import AnyJson
-from tests.support.listening import PATIENCE_S, become, connected, listening
+from tests.support.listening import PATIENCE_S, become, connected
 from tests.support.service import Agent, RunningService
 from tests.support.site import Answer, Received, Site
-from tests.support.wall import link
+from tests.support.wall import link, visit
 
 pytestmark = pytest.mark.anyio
-
-_HTML = (
-    "<title>Shop</title><style>body{background:teal}</style><button>Buy</button><script>console.log('hello')</script>"
-)
-
-
-@pytest.fixture(scope="module")
-async def running(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[RunningService]:
-    async with listening(tmp_path_factory.mktemp("wall")) as service:
-        yield service
-
-
-@pytest.fixture
-async def claude(running: RunningService, site: Site) -> AsyncIterator[Agent]:
-    async with connected(running, "c-1", "Claude") as agent:
-        await agent.call("goto", pageId="shop", url=site.page("/shop", _HTML))
-        yield agent
-        async with running.agent("Ana", operator=True) as ana:  # who may have it in hand still
-            await ana.reply("close_page", pageId="shop", reason="The test is over.")
-
-
-@pytest.fixture
-async def browser(service: RunningService, agent: Agent) -> Browser:
-    """Return the browser of another service, in which a person has windows of their own: none opens its own service."""
-    await agent.call("open_page")
-    browser = service.context().browser
-    assert browser is not None
-    return browser
-
-
-async def visit(browser: Browser, running: RunningService, *, read_only: bool = False, **options: AnyJson) -> Page:
-    """Return a person's window at the wall. Any: Playwright's options."""
-    context = await browser.new_context(**options)
-    window = await context.new_page()
-    window.set_default_timeout(10_000)
-    await window.goto(f"{running.base_url}/#{await link(running, read_only=read_only)}")
-    return window
-
-
-@pytest.fixture
-async def window(browser: Browser, running: RunningService, claude: Agent) -> AsyncIterator[Page]:  # noqa: ARG001 - there is a page to see
-    window = await visit(browser, running)
-    errors: list[str] = []
-    window.on("pageerror", lambda error: errors.append(str(error)))
-    window.on("console", lambda said: errors.append(said.text) if said.type == "error" else None)
-    yield window
-    await window.context.close()
-    assert errors == []
 
 
 async def test_a_page_is_seen_live_and_gone_to_by_keyboard_with_all_that_was_done_there(
@@ -89,7 +40,7 @@ async def test_a_page_is_seen_live_and_gone_to_by_keyboard_with_all_that_was_don
     await expect(window.get_by_role("heading", name="/shop")).to_be_visible()
     await expect(window.get_by_role("main").locator(".picture")).not_to_have_class(re.compile("empty"))
     await expect(window.get_by_role("tabpanel")).to_contain_text("clicks")
-    pictures = window.get_by_role("button", name="Pictures of what Claude did")
+    pictures = window.get_by_role("button", name="Pictures of what Claude did").first  # the newest
     await expect(pictures).to_contain_text("After")
     await expect(pictures.locator(".mark")).to_be_visible()
     await pictures.press("Enter")

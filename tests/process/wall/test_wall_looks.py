@@ -5,11 +5,9 @@ import re
 import pytest
 from playwright.async_api import Browser, Page, expect
 
-from tests.process.wall.test_wall import browser, claude, running, visit, window
 from tests.support.service import Agent, RunningService
 from tests.support.site import Site
-
-__all__ = ["browser", "claude", "running", "window"]
+from tests.support.wall import visit
 
 pytestmark = pytest.mark.anyio
 

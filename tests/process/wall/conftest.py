@@ -1,0 +1,50 @@
+"""Provides the wall of one service, which all tests of this folder visit, and a person's window at it."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+from playwright.async_api import Browser, Page
+
+from tests.support.listening import connected, listening
+from tests.support.service import Agent, RunningService
+from tests.support.site import Site
+from tests.support.wall import visit
+
+_HTML = (
+    "<title>Shop</title><style>body{background:teal}</style><button>Buy</button><script>console.log('hello')</script>"
+)
+
+
+@pytest.fixture(scope="session")
+async def running(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[RunningService]:
+    async with listening(tmp_path_factory.mktemp("wall")) as service:
+        yield service
+
+
+@pytest.fixture
+async def claude(running: RunningService, site: Site) -> AsyncIterator[Agent]:
+    async with connected(running, "c-1", "Claude") as agent:
+        await agent.call("goto", pageId="shop", url=site.page("/shop", _HTML))
+        yield agent
+        async with running.agent("Ana", operator=True) as ana:  # who may have it in hand still
+            await ana.reply("close_page", pageId="shop", reason="The test is over.")
+
+
+@pytest.fixture
+async def browser(service: RunningService, agent: Agent) -> Browser:
+    """Return the browser of another service, in which a person has windows of their own: none opens its own service."""
+    await agent.call("open_page")
+    browser = service.context().browser
+    assert browser is not None
+    return browser
+
+
+@pytest.fixture
+async def window(browser: Browser, running: RunningService, claude: Agent) -> AsyncIterator[Page]:  # noqa: ARG001 - there is a page to see
+    window = await visit(browser, running)
+    errors: list[str] = []
+    window.on("pageerror", lambda error: errors.append(str(error)))
+    window.on("console", lambda said: errors.append(said.text) if said.type == "error" else None)
+    yield window
+    await window.context.close()
+    assert errors == []
