@@ -30,7 +30,7 @@ from shared.resources import TEMPLATES, request
 from tests.support import frames
 from tests.support.chat import MODERN, Json, chatting
 from tests.support.files import bytes_of
-from tests.support.gateways import chat, environment, service_process, text_of
+from tests.support.gateways import chat, environment, text_of
 from tests.support.json import AnyJson
 from tests.support.site import Answer, Site
 
@@ -110,7 +110,7 @@ class Shop:
 
 
 @pytest.fixture(scope="module")
-async def shop(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Shop]:
+async def shop(service: ServiceProcess) -> AsyncIterator[Shop]:
     updates = asyncio.Queue[str]()
 
     async def told(message: object) -> None:
@@ -120,7 +120,6 @@ async def shop(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Shop]:
     async with AsyncExitStack() as stack:
         site = stack.enter_context(Site())
         site.page("/shop", Answer(PAGE))
-        service = await stack.enter_async_context(service_process(tmp_path_factory.mktemp("data")))
         alice = await stack.enter_async_context(chat(service, "Alice", does={"message_handler": told}))
         bob = await stack.enter_async_context(chat(service, "Bob"))
         opened = await alice.call_tool("goto", {"pageId": "shop", "url": site.url("/shop")})

@@ -15,12 +15,13 @@ from PIL import Image
 from pydantic import JsonValue
 from starlette.responses import Response
 
+from examples.processes import ServiceProcess
 from shared.actions.traits import Effect
 from shared.catalogue import ACTIONS, parse
 from shared.resources import RESOURCES, TEMPLATES, Resource
 from tests.support.chat import MODERN, Chat
 from tests.support.gateways import chat as chatting_with
-from tests.support.gateways import service_process, text_of
+from tests.support.gateways import text_of
 from tests.support.site import Answer, Site
 from tests.support.standin import Seen, StandIn, failure, success
 
@@ -123,13 +124,9 @@ async def read(client: Client, uri: str) -> str:
 
 
 @pytest.fixture(scope="module")
-async def chats(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[tuple[Client, Client]]:
+async def chats(service: ServiceProcess) -> AsyncIterator[tuple[Client, Client]]:
     """Start the chats of Alice and Bob, at one service."""
-    async with (
-        service_process(tmp_path_factory.mktemp("data")) as service,
-        chatting_with(service, "Alice") as alice,
-        chatting_with(service, "Bob") as bob,
-    ):
+    async with chatting_with(service, "Alice") as alice, chatting_with(service, "Bob") as bob:
         yield alice, bob
 
 
