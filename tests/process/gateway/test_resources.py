@@ -16,9 +16,7 @@ from pydantic import JsonValue
 from starlette.responses import Response
 
 from examples.processes import ServiceProcess
-from shared.actions.traits import Effect
-from shared.catalogue import ACTIONS, parse
-from shared.resources import RESOURCES, TEMPLATES, Resource
+from shared.resources import RESOURCES, TEMPLATES
 from tests.support.chat import MODERN, Chat
 from tests.support.gateways import chat as chatting_with
 from tests.support.gateways import text_of
@@ -34,13 +32,6 @@ def of(reply: dict[str, JsonValue], key: str) -> dict[str, JsonValue]:
     found = reply[key]
     assert isinstance(found, dict)
     return found
-
-
-@pytest.mark.parametrize("resource", RESOURCES, ids=lambda each: each.name)
-def test_a_resource_is_what_an_action_shows_that_reads(resource: Resource) -> None:
-    action = ACTIONS[resource.action]
-    assert action.effect is Effect.READS
-    assert type(parse({"action": resource.action, **resource.arguments})) is action
 
 
 async def test_resources_are_declared_listed_and_read(chat: StartChat, standin: StandIn) -> None:
