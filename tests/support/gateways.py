@@ -7,10 +7,14 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import httpx
 from mcp import Client, StdioServerParameters
 from mcp.types import CallToolResult, Implementation, TextContent
 
+from client.credentials import mint
 from examples.processes import ServiceProcess, service
+from shared import wire
+from shared.secret import ensure_secret
 from tests.support import browsers
 
 ROOT = Path(__file__).parents[2]
@@ -43,6 +47,26 @@ def tuned(directory: Path, **figures: int) -> dict[str, str]:
 def service_process(data_dir: Path, **changes: str) -> AbstractAsyncContextManager[ServiceProcess]:
     """Start a service on a free port."""
     return service(data_dir, environment(data_dir, **changes))
+
+
+async def close_all(of: ServiceProcess) -> None:
+    """Close every page and every session but the default one, as the account's person."""
+    token = mint(ensure_secret(of.data_dir), "cli", "CLI", operator=True)
+    headers = {"Authorization": f"Bearer {token}"}
+    async with httpx.AsyncClient(base_url=of.url, headers=headers, timeout=60, trust_env=False) as http:
+
+        async def done(action: str, **arguments: Any) -> dict[str, Any]:  # Any: JSON
+            reply = (await http.post(wire.BROWSER, json={"action": action, **arguments})).json()
+            assert reply["success"], reply
+            return dict(reply["result"])
+
+        listed = await done("list_pages", all=True)
+        for page in [page for part in ("yours", "people", "others") for page in listed[part]]:
+            await done("claim_page", pageId=page["pageId"], reason="Its tests are over.")
+            await done("close_page", pageId=page["pageId"])
+        for session in (await done("list_sessions"))["sessions"]:
+            if session["sessionId"] != wire.DEFAULT_SESSION:
+                await done("close_session", sessionId=session["sessionId"])
 
 
 @asynccontextmanager

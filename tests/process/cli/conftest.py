@@ -29,13 +29,15 @@ def terminal(tmp_path: Path) -> Iterator[Terminal]:
 
 @pytest.fixture(scope="session")
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Terminal]:
-    """Return a terminal where a service runs, with a viewport that came by flags, a port for its figures, and a
-    folder of uploads that is named from where it was started."""
+    """Return a terminal where a service runs, with a viewport that came by flags, a port for its figures, a folder
+    of uploads that is named from where it was started, and no screen."""
     shared = Terminal(tmp_path_factory.mktemp("cli") / "data")
     width, height = map(str, VIEWPORT)
     try:
         figures = ("--metrics-port", "0")
-        shared.succeed("up", "--detach", "--viewport", f"{width}x{height}", *figures, "--upload-roots", "uploads")
+        no_screen = {"DISPLAY": "", "WAYLAND_DISPLAY": ""}
+        flags = ("--viewport", f"{width}x{height}", *figures, "--upload-roots", "uploads")
+        shared.succeed("up", "--detach", *flags, **no_screen)
         yield shared
     finally:
         shared.end()

@@ -1,8 +1,10 @@
 """Tests `flow` and its table: each row is done once, also if the service is killed under it."""
 
 import csv
+import shutil
 import signal
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import parse_qs
 
@@ -29,24 +31,48 @@ steps = [
 """
 
 
+@pytest.fixture(scope="module")
+def counter(tmp_path_factory: pytest.TempPathFactory, shared_site: Site) -> Iterator[Terminal]:
+    """Return a terminal where a service runs, with a flow that orders in the shop, taught by the command line."""
+    terminal = Terminal(tmp_path_factory.mktemp("counter") / "data")
+    try:
+        terminal.succeed("up", "--detach")
+        furnish(shared_site)
+        with Client(terminal.data_dir) as client:
+            for body in (
+                {"action": "goto", "url": shared_site.url("/order")},
+                {"action": "fill", "selector": "role=textbox", "value": "Ana"},
+                {"action": "click", "selector": "role=button"},
+                {"action": "extract_text", "selector": "role=status"},
+            ):
+                assert client.call({**body, "pageId": "cli"})["success"]
+        terminal.succeed("flow", "save", "order", "--page", "cli")
+        shutil.copytree(terminal.data_dir / "flows", taught(terminal))
+        yield terminal
+    finally:
+        terminal.end()
+
+
 @pytest.fixture
-def shop(terminal: Terminal, site: Site) -> Site:
-    """A shop, and a flow that orders there, taught by the command line."""
+def shop(counter: Terminal, site: Site) -> Site:
+    """A shop, with the service running that knows the way there, and no other flow."""
+    furnish(site)
+    shutil.rmtree(counter.data_dir / "flows")
+    shutil.copytree(taught(counter), counter.data_dir / "flows")
+    if counter.service is None:
+        counter.succeed("up", "--detach")
+    return site
+
+
+def taught(counter: Terminal) -> Path:
+    """Return where the flow is kept as it was taught."""
+    return counter.data_dir.parent / "taught"
+
+
+def furnish(site: Site) -> None:
     site.page("/order", ORDER)
     site.page("/done", "<p role=status>Thanks</p>")
     site.routes["/orders"] = Answer(status=303, headers={"location": "/done"})
-    terminal.succeed("up", "--detach")
-    with Client(terminal.data_dir) as client:
-        for body in (
-            {"action": "goto", "url": site.url("/order")},
-            {"action": "fill", "selector": "role=textbox", "value": "Ana"},
-            {"action": "click", "selector": "role=button"},
-            {"action": "extract_text", "selector": "role=status"},
-        ):
-            assert client.call({**body, "pageId": "cli"})["success"]
-    terminal.succeed("flow", "save", "order", "--page", "cli")
-    site.received.clear()
-    return site
 
 
 def ordered(shop: Site) -> list[str]:
@@ -58,60 +84,61 @@ def statuses(report: Path) -> list[str]:
         return [line["status"] for line in csv.DictReader(file)]
 
 
-def test_a_flow_is_listed_edited_exported_and_run(terminal: Terminal, shop: Site) -> None:
-    assert terminal.succeed("flow", "list").out.startswith("order  4 steps, needs name")
-    done = terminal.succeed("flow", "run", "order", "--value", "name=Bo", "--json").json
+def test_a_flow_is_listed_edited_exported_and_run(counter: Terminal, shop: Site) -> None:
+    assert counter.succeed("flow", "list").out.startswith("order  4 steps, needs name")
+    done = counter.succeed("flow", "run", "order", "--value", "name=Bo", "--json").json
     assert (done["result"]["outputs"], ordered(shop)) == ({"text": "Thanks"}, ["Bo"])
     change = "import sys; p = sys.argv[1]; t = open(p).read().replace('{{name}}', 'NEW'); open(p, 'w').write(t)"
     editor = f'{sys.executable} -c "{change}"'
-    refused = terminal.run("flow", "edit", "order", EDITOR=editor.replace("NEW", "{{nome}}"))
+    refused = counter.run("flow", "edit", "order", EDITOR=editor.replace("NEW", "{{nome}}"))
     assert (refused.code, "steps name nome" in refused.err) == (1, True)
     second = editor.replace("{{name}}", "{{nome}}").replace("NEW", "Cy")
-    again = terminal.succeed("flow", "edit", "order", EDITOR=second)
+    again = counter.succeed("flow", "edit", "order", EDITOR=second)
     assert "order.toml.broken" in again.out
-    terminal.succeed("flow", "run", "order", "--value", "name=unused")
+    counter.succeed("flow", "run", "order", "--value", "name=unused")
     assert ordered(shop) == ["Bo", "Cy"]
-    assert terminal.succeed("flow", "schema").json["title"] == "Flow"
-    compile(terminal.succeed("flow", "export", "order", "--python").out, "order.py", "exec")
-    compile(terminal.succeed("flow", "export", "order", "--pytest").out, "test_order.py", "exec")
+    assert counter.succeed("flow", "schema").json["title"] == "Flow"
+    compile(counter.succeed("flow", "export", "order", "--python").out, "order.py", "exec")
+    compile(counter.succeed("flow", "export", "order", "--pytest").out, "test_order.py", "exec")
 
 
-def test_each_row_is_done_once_though_the_service_is_killed(terminal: Terminal, shop: Site, tmp_path: Path) -> None:
+def test_each_row_is_done_once_though_the_service_is_killed(counter: Terminal, shop: Site, tmp_path: Path) -> None:
     table, report = tmp_path / "people.csv", tmp_path / "people.order.csv"
     came: list[Received] = []
     table.write_text("name\n" + "".join(f"p{number}\n" for number in range(4)), "utf-8")
     missing = tmp_path / "missing.csv"
     missing.write_text("nome\nx\n", "utf-8")
-    refused = terminal.run("flow", "run", "order", "--each", str(missing))
+    refused = counter.run("flow", "run", "order", "--each", str(missing))
     assert ("no column 'name'" in refused.err, came) == (True, [])
 
     def killing(sent: Received) -> Answer:
         came.append(sent)
         if len(came) == 2:
-            assert terminal.service
-            psutil.Process(terminal.service.pid).send_signal(signal.SIGKILL)
+            assert counter.service
+            psutil.Process(counter.service.pid).send_signal(signal.SIGKILL)
         return Answer(status=303, headers={"location": "/done"})
 
     shop.routes["/orders"] = killing
-    with terminal.start("flow", "run", "order", "--each", str(table)) as running:
-        eventually(lambda: len(came) >= 2 and terminal.service is None)
-        terminal.succeed("up", "--detach")
+    with counter.start("flow", "run", "order", "--each", str(table)) as running:
+        eventually(lambda: len(came) >= 2 and counter.service is None)
+        counter.succeed("up", "--detach")
         running.communicate()
     assert (running.returncode, statuses(report)) == (1, ["ok", "unknown", "ok", "ok"])
     assert ordered(shop) == ["p0", "p1", "p2", "p3"]
-    again = terminal.run("flow", "run", "order", "--each", str(table))
+    again = counter.run("flow", "run", "order", "--each", str(table))
     assert (again.code, ordered(shop)) == (1, ["p0", "p1", "p2", "p3"])
     assert again.err.startswith("No row was run: each has its outcome.")
-    assert "left out: what was read before" in terminal.succeed("flow", "save", "later", "--page", "cli").out
+    assert "left out: what was read before" in counter.succeed("flow", "save", "later", "--page", "cli").out
 
 
+@pytest.mark.long
 def test_a_row_is_known_that_was_killed_before_or_after_what_counts(
-    terminal: Terminal, shop: Site, tmp_path: Path
+    counter: Terminal, shop: Site, tmp_path: Path
 ) -> None:
     kills = {"/session": 2, "/receipt": 3}
 
     def answered(sent: Received, to: str) -> Answer:
-        if shop.counts[sent.path] == kills.get(sent.path) and (running := terminal.service):
+        if shop.counts[sent.path] == kills.get(sent.path) and (running := counter.service):
             psutil.Process(running.pid).send_signal(signal.SIGKILL)
         return Answer(status=303, headers={"location": to}) if to else Answer("<p role=status>Paid</p>")
 
@@ -120,13 +147,13 @@ def test_a_row_is_known_that_was_killed_before_or_after_what_counts(
     shop.routes["/receipt"] = lambda sent: answered(sent, "")
     sent = {name: f'{{method = "POST", path = "/{name}", status = 303}}' for name in ("session", "orders")}
     paid = PAID.format(login=shop.url("/login"), receipt=shop.url("/receipt"), **sent)
-    (terminal.data_dir / "flows" / "paid.toml").write_text(paid, "utf-8")
+    (counter.data_dir / "flows" / "paid.toml").write_text(paid, "utf-8")
     report = tmp_path / "people.paid.csv"
     (tmp_path / "people.csv").write_text("name\n" + "".join(f"p{number}\n" for number in range(4)), "utf-8")
-    with terminal.start("flow", "run", "paid", "--each", str(tmp_path / "people.csv")) as running:
+    with counter.start("flow", "run", "paid", "--each", str(tmp_path / "people.csv")) as running:
         for _ in kills:
-            eventually(lambda: terminal.service is None)
-            terminal.succeed("up", "--detach")
+            eventually(lambda: counter.service is None)
+            counter.succeed("up", "--detach")
         running.communicate()
     assert (running.returncode, statuses(report)) == (0, ["ok"] * 4)
     assert ordered(shop) == ["p0", "p1", "p2", "p3"]

@@ -157,14 +157,6 @@ def test_in_the_foreground_it_runs_until_a_signal_which_is_an_ordinary_end(termi
     assert not (terminal.data_dir / INSTANCE_FILE).exists()
 
 
-def test_leftovers_of_a_killed_service_are_no_running_service(terminal: Terminal) -> None:
-    with terminal.start("up") as process:
-        eventually(lambda: terminal.service is not None)
-        process.kill()
-    assert (terminal.data_dir / INSTANCE_FILE).exists()
-    assert "No service runs" in terminal.succeed("down").out
-
-
 def test_down_never_ends_a_process_that_is_not_the_service(running: Terminal, tmp_path: Path) -> None:
     """The address answers, and the pid lives, but they are not the same."""
     liar = Terminal(tmp_path)
@@ -173,11 +165,15 @@ def test_down_never_ends_a_process_that_is_not_the_service(running: Terminal, tm
     assert running.service
 
 
-def test_a_program_with_a_killed_services_port_and_name_is_not_taken_for_it(terminal: Terminal) -> None:
+def test_neither_leftovers_of_a_killed_service_nor_a_program_with_its_port_and_name_are_taken_for_it(
+    terminal: Terminal,
+) -> None:
     with terminal.start("up") as process:
         eventually(lambda: terminal.service is not None)
         process.kill()
-    left = json.loads((terminal.data_dir / INSTANCE_FILE).read_text(encoding="utf-8"))
+    written = (terminal.data_dir / INSTANCE_FILE).read_text(encoding="utf-8")
+    assert "No service runs" in terminal.succeed("down").out
+    left = json.loads(written)
     report = {"status": "ok", "version": VERSION, "catalogue": fingerprint()}
     with Site() as impostor:
         left["url"] = impostor.url("")

@@ -26,10 +26,16 @@ def known(site: Site) -> str:
     return site.page("/home", home)
 
 
-@pytest.fixture
-def display() -> Iterator[str]:
-    with screen() as name:
-        yield name
+@pytest.fixture(scope="module")
+def seated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Terminal]:
+    """Return a terminal where a service runs that has a screen."""
+    terminal = Terminal(tmp_path_factory.mktemp("seated") / "data")
+    with screen() as display:
+        try:
+            terminal.succeed("up", "--detach", DISPLAY=display)
+            yield terminal
+        finally:
+            terminal.end()
 
 
 def test_import_reads_the_file_and_says_what_it_brought(running: Terminal, known: str, tmp_path: Path) -> None:
@@ -52,29 +58,24 @@ def test_import_of_what_is_no_login_fails_and_says_what_is_one(running: Terminal
     assert missing.code == 2
 
 
-def test_login_opens_a_window_waits_for_its_end_and_tells_what_changed(
-    terminal: Terminal, display: str, site: Site
-) -> None:
+def test_login_opens_a_window_waits_for_its_end_and_tells_what_changed(seated: Terminal, site: Site) -> None:
     page = "<script>document.cookie = 'sid=1'; fetch('/in').then(() => window.close())</script>"
-    terminal.succeed("up", "--detach", DISPLAY=display)
-    done = terminal.succeed("login", site.page("/sign-in", page))
+    done = seated.succeed("login", site.page("/sign-in", page))
     assert "A browser window opens" in done.err
     assert done.out.strip() == "the window was closed; cookies are new or changed of: 127.0.0.1"
 
 
-def test_an_interrupted_login_closes_its_window(terminal: Terminal, display: str, site: Site) -> None:
-    terminal.succeed("up", "--detach", DISPLAY=display)
-    with terminal.start("login", site.page("/sign-in", "a form")) as asking:
+def test_an_interrupted_login_closes_its_window(seated: Terminal, site: Site) -> None:
+    with seated.start("login", site.page("/sign-in", "a form")) as asking:
         eventually(lambda: site.counts["/sign-in"] > 0)
-        assert terminal.service is not None
-        children = psutil.Process(terminal.service.pid).children(recursive=True)
+        assert seated.service is not None
+        children = psutil.Process(seated.service.pid).children(recursive=True)
         (window,) = [p for p in children if site.url("/sign-in") in command(p)]
         asking.send_signal(signal.SIGINT)
         asking.communicate(timeout=30)
     eventually(lambda: not runs(window))
 
 
-def test_login_without_a_screen_fails_and_names_import(terminal: Terminal) -> None:
-    terminal.succeed("up", "--detach", DISPLAY="", WAYLAND_DISPLAY="")
-    done = terminal.run("login")
+def test_login_without_a_screen_fails_and_names_import(running: Terminal) -> None:
+    done = running.run("login")
     assert (done.code, "browse-together import" in done.err) == (1, True)

@@ -1,6 +1,5 @@
 """Tests who a chat is: itself, whatever it is called, and still itself after its gateway was killed."""
 
-from collections.abc import AsyncIterator
 from typing import cast
 
 import psutil
@@ -9,7 +8,7 @@ from mcp import Client
 from mcp.types import CallToolResult, RequestParamsMeta
 
 from examples.processes import ServiceProcess
-from tests.support.gateways import chat, service_process, text_of
+from tests.support.gateways import chat, text_of
 from tests.support.site import Site
 
 pytestmark = pytest.mark.anyio
@@ -17,20 +16,14 @@ pytestmark = pytest.mark.anyio
 HTML = "<button id=b onclick='window.hits = (window.hits || 0) + 1'>b</button>"
 
 
-@pytest.fixture(scope="module")
-async def running(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[ServiceProcess]:
-    async with service_process(tmp_path_factory.mktemp("data")) as service:
-        yield service
-
-
 def gateway_of(client_id: str) -> psutil.Process:
     """Return the gateway process of a chat that this process has started."""
     return next(child for child in psutil.Process().children() if child.environ().get("BROWSE_CLIENT_ID") == client_id)
 
 
-async def test_two_chats_of_one_name_are_two_owners(running: ServiceProcess, site: Site) -> None:
+async def test_two_chats_of_one_name_are_two_owners(plain: ServiceProcess, site: Site) -> None:
     url = site.page("/", HTML)
-    async with chat(running, "Claude") as one, chat(running, "Claude") as two:
+    async with chat(plain, "Claude") as one, chat(plain, "Claude") as two:
         await one.call_tool("goto", {"pageId": "ones", "url": url})
         refused = await two.call_tool("click", {"pageId": "ones", "selector": "#b"})
         assert text_of(refused).startswith('PAGE_OWNED: "ones" is in use by another "Claude"')
@@ -39,13 +32,13 @@ async def test_two_chats_of_one_name_are_two_owners(running: ServiceProcess, sit
 
 @pytest.mark.own_start
 async def test_a_killed_gateway_that_comes_back_with_its_chats_id_is_the_same_owner_at_once(
-    running: ServiceProcess, site: Site
+    plain: ServiceProcess, site: Site
 ) -> None:
     url = site.page("/", HTML)
-    async with chat(running, "Claude", BROWSE_CLIENT_ID="chat-7") as before:
+    async with chat(plain, "Claude", BROWSE_CLIENT_ID="chat-7") as before:
         await before.call_tool("goto", {"pageId": "kept", "url": url})
         gateway_of("chat-7").kill()
-    async with chat(running, "Claude", BROWSE_CLIENT_ID="chat-7") as after, chat(running, "Claude") as stranger:
+    async with chat(plain, "Claude", BROWSE_CLIENT_ID="chat-7") as after, chat(plain, "Claude") as stranger:
         clicked = await after.call_tool("click", {"selector": "#b"})
         assert not clicked.is_error, text_of(clicked)
         assert (await stranger.call_tool("click", {"pageId": "kept", "selector": "#b"})).is_error
@@ -63,9 +56,9 @@ async def call(host: Client, conversation: str, tool: str, **arguments: str) -> 
     return await host.call_tool(tool, {**arguments}, meta=meta)
 
 
-async def test_the_conversations_of_one_host_are_owners_of_their_own(running: ServiceProcess, site: Site) -> None:
+async def test_the_conversations_of_one_host_are_owners_of_their_own(plain: ServiceProcess, site: Site) -> None:
     url = site.page("/", HTML)
-    async with chat(running, "Code") as host:
+    async with chat(plain, "Code") as host:
         opened = [text_of(await call(host, name, "goto", url=url)) for name in (ONE, TWO)]
         assert len(set(opened)) == 2  # without an id each has a page of its own
         await call(host, ONE, "goto", pageId="firsts", url=url)
@@ -75,12 +68,12 @@ async def test_the_conversations_of_one_host_are_owners_of_their_own(running: Se
 
 
 @pytest.mark.own_start
-async def test_a_conversation_finds_its_pages_after_its_gateway_was_killed(running: ServiceProcess, site: Site) -> None:
+async def test_a_conversation_finds_its_pages_after_its_gateway_was_killed(plain: ServiceProcess, site: Site) -> None:
     url = site.page("/", HTML)
-    async with chat(running, "Code", BROWSE_LOG_LEVEL="error") as before:
+    async with chat(plain, "Code", BROWSE_LOG_LEVEL="error") as before:
         await call(before, "lasting", "goto", pageId="lasts", url=url)
         next(p for p in psutil.Process().children() if p.environ().get("BROWSE_LOG_LEVEL") == "error").kill()
-    async with chat(running, "Code") as after:
+    async with chat(plain, "Code") as after:
         clicked = await call(after, "lasting", "click", selector="#b")
         assert not clicked.is_error, text_of(clicked)
         assert (await call(after, "another", "click", pageId="lasts", selector="#b")).is_error

@@ -16,7 +16,8 @@ import pytest
 from mcp import Client
 from mcp.types import CallToolResult
 
-from tests.support.gateways import chat, service_process, text_of
+from examples.processes import ServiceProcess
+from tests.support.gateways import chat, text_of
 from tests.support.site import Site
 
 pytestmark = pytest.mark.anyio
@@ -72,10 +73,9 @@ def code_of(result: CallToolResult) -> str:
 
 
 @pytest.fixture(scope="module")
-async def gateways(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[list[Client]]:
+async def gateways(plain: ServiceProcess) -> AsyncIterator[list[Client]]:
     async with AsyncExitStack() as stack:
-        service = await stack.enter_async_context(service_process(tmp_path_factory.mktemp("data")))
-        yield [await stack.enter_async_context(chat(service, f"G{n}")) for n in range(GATEWAYS)]
+        yield [await stack.enter_async_context(chat(plain, f"G{n}")) for n in range(GATEWAYS)]
 
 
 @pytest.fixture

@@ -105,7 +105,7 @@ def taken_port() -> Iterator[int]:
         yield int(somebody.getsockname()[1])
 
 
-async def test_ten_gateways_that_race_start_one_service_which_outlives_them(place: Place) -> None:
+async def test_ten_gateways_that_race_start_one_service_of_this_account_alone_which_outlives_them(place: Place) -> None:
     async with AsyncExitStack() as chats:
         clients = [await chats.enter_async_context(place.chat()) for _ in range(10)]
         await asyncio.gather(*(client.initialize() for client in clients))
@@ -119,12 +119,6 @@ async def test_ten_gateways_that_race_start_one_service_which_outlives_them(plac
     (service,) = place.started()
     assert (await place.health())["pid"] == service.pid
     assert os.getsid(service.pid) == service.pid
-
-
-async def test_what_it_makes_is_for_this_account_alone(place: Place) -> None:
-    async with place.chat() as client:
-        await client.initialize()
-        await client.call("list_pages")
     assert stat.S_IMODE(place.data_dir.stat().st_mode) == 0o700
     assert stat.S_IMODE((place.data_dir / wire.LOG_FILE).stat().st_mode) == 0o600
 
@@ -198,20 +192,27 @@ async def test_a_health_check_leaves_no_browser_behind_and_it_comes_with_the_nex
         assert "Here" in text(await chat.call("goto", url="data:text/html,<h1>Here</h1>"))
 
 
-@pytest.mark.parametrize("shared", ["false", "true"])
-async def test_a_chats_call_is_a_span_of_its_gateway_and_below_it_one_of_the_service(place: Place, shared: str) -> None:
+async def test_a_chats_call_is_a_span_of_its_gateway_and_below_it_one_of_the_service(place: Place) -> None:
+    """Whether the gateway has a process of its own or not."""
     with Site() as collector:
         collector.page("/v1/traces", Answer())
         place.changes |= {"OTEL_EXPORTER_OTLP_ENDPOINT": collector.url(""), "OTEL_BSP_SCHEDULE_DELAY": "50"}
-        place.changes["BROWSE_SHARED"] = shared
-        trace_id = "4bf92f3577b34da6a3ce929d0e0e4736"
-        meta: Json = {"traceparent": f"00-{trace_id}-00f067aa0ba902b7-01", "tracestate": "a\nb"}
-        async with place.chat() as chat:
-            await chat.initialize()
-            await chat.ask("tools/call", {"name": "list_pages", "arguments": {}, "_meta": meta})
-            async with asyncio.timeout(END_WITHIN_S):
-                while len(found := spans(collector)) < 2:  # noqa: ASYNC110 - the collector runs in a thread
-                    await asyncio.sleep(0.05)  # between two looks
+        for shared in ("false", "true"):
+            place.changes["BROWSE_SHARED"] = shared
+            async with place.chat() as chat:
+                await is_traced(chat, collector)
+
+
+async def is_traced(chat: Chat, collector: Site) -> None:
+    """Check the spans of a call that a chat makes."""
+    collector.received.clear()
+    trace_id = "4bf92f3577b34da6a3ce929d0e0e4736"
+    meta: Json = {"traceparent": f"00-{trace_id}-00f067aa0ba902b7-01", "tracestate": "a\nb"}
+    await chat.initialize()
+    await chat.ask("tools/call", {"name": "list_pages", "arguments": {}, "_meta": meta})
+    async with asyncio.timeout(END_WITHIN_S):
+        while len(found := spans(collector)) < 2:  # noqa: ASYNC110 - the collector runs in a thread
+            await asyncio.sleep(0.05)  # between two looks
     of_chat, of_service = found["tools/call list_pages"], found["execute_tool list_pages"]
     assert (of_chat.trace_id.hex(), of_chat.parent_span_id.hex()) == (trace_id, "00f067aa0ba902b7")
     assert (of_service.trace_id, of_service.parent_span_id) == (of_chat.trace_id, of_chat.span_id)

@@ -22,15 +22,15 @@ from examples.processes import ServiceProcess
 from mcp_gateway.settings import Settings
 from shared import wire
 from shared.secret import ensure_secret
+from tests.process.gateway.conftest import PUBLIC
 from tests.support import gateways
 from tests.support.gateway_fixtures import connection_to
-from tests.support.gateways import service_process, text_of
+from tests.support.gateways import text_of
 from tests.support.site import Site
 
 pytestmark = pytest.mark.anyio
 
 PATIENCE_S = 60
-PUBLIC = "https://browse.example.com"
 DECISION: dict[str, Any] = {"kind": "decision", "message": "Red or blue?", "choices": ["red", "blue"]}  # Any: JSON
 
 
@@ -61,15 +61,6 @@ class Person:
         empty = self.shown.qsize() <= self.nothing
         nothing = {"answer": " "} if self.shown.qsize() > 1 else None
         return ElicitResult(action="accept", content=nothing) if empty else self.answer
-
-
-@pytest.fixture(scope="module")
-async def service(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[ServiceProcess]:
-    directory = tmp_path_factory.mktemp("asking")
-    rules = directory / "policy.toml"
-    rules.write_text('[[rule]]\nname = "deletions"\ntext = ["Delete"]\n', encoding="utf-8")
-    async with service_process(directory, BROWSE_NOTIFY="off", BROWSE_PUBLIC_URL=PUBLIC) as running:
-        yield running
 
 
 @asynccontextmanager

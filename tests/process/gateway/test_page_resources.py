@@ -8,7 +8,6 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
@@ -25,12 +24,11 @@ from mcp.types import (
 from PIL import Image
 
 from examples.processes import ServiceProcess
-from mcp_gateway.settings import Settings
-from shared.resources import TEMPLATES, request
+from shared.resources import TEMPLATES
 from tests.support import frames
 from tests.support.chat import MODERN, Json, chatting
 from tests.support.files import bytes_of
-from tests.support.gateways import chat, environment, service_process, text_of
+from tests.support.gateways import chat, environment, text_of
 from tests.support.json import AnyJson
 from tests.support.site import Answer, Site
 
@@ -39,55 +37,6 @@ pytestmark = pytest.mark.anyio
 PAGE = """<!doctype html><title>Shop</title><meta name=description content="All of the tea">
 <h1>Tea</h1><button id=buy onclick="h1.textContent = 'Sold'">Buy</button><h1 id=h1 hidden></h1>"""
 PATIENCE_S = 10
-AGES = {"pages": 60_000, "elements": 30_000, "screenshots": 300_000}
-
-
-# --- what a URI asks for ---------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("uri", "action", "arguments"),
-    [
-        ("page://shop", "get_page_state", {"sessionId": "shop", "maxAge": 60_000}),
-        ("page://shop~1", "get_page_state", {"pageId": "shop~1", "maxAge": 60_000}),
-        ("element://shop/%23buy", "get_element", {"sessionId": "shop", "selector": "#buy", "maxAge": 30_000}),
-        ("element://shop/#buy", "get_element", {"sessionId": "shop", "selector": "#buy", "maxAge": 30_000}),
-        ("element://shop/%2F%2Fa%5B1%5D", "get_element", {"sessionId": "shop", "selector": "//a[1]", "maxAge": 30_000}),
-        ("element://shop///a[1]", "get_element", {"sessionId": "shop", "selector": "//a[1]", "maxAge": 30_000}),
-        (
-            "screenshot://shop/current",
-            "get_screenshot",
-            {"sessionId": "shop", "screenshotId": "current", "maxAge": 300_000},
-        ),
-        ("pages://", "list_pages", {"all": True}),
-    ],
-)
-def test_a_uri_is_a_call(uri: str, action: str, arguments: dict[str, AnyJson]) -> None:
-    asked = request(uri, ages=AGES)
-    assert asked is not None
-    assert (asked.resource.action, asked.arguments) == (action, arguments)
-
-
-@pytest.mark.parametrize("uri", ["page://", "page://a/b", "element://shop", "element://shop/", "pages://x", "shop", ""])
-def test_what_is_no_uri_of_ours_is_none(uri: str) -> None:
-    assert request(uri, ages=AGES) is None
-
-
-def test_a_kind_that_is_off_is_not_there_and_without_an_age_each_read_is_new() -> None:
-    assert request("page://shop", ages={}) is None
-    asked = request("page://shop", ages={"pages": 0})
-    assert asked is not None
-    assert asked.arguments == {"sessionId": "shop"}
-
-
-def test_the_settings_say_which_kinds_there_are(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("BROWSE_RESOURCES", "pages, sessions")
-    assert Settings(data_dir=tmp_path).resources == {"pages", "sessions"}
-    monkeypatch.setenv("BROWSE_RESOURCES", "none")
-    assert Settings(data_dir=tmp_path).resources == frozenset()
-
-
-# --- live ------------------------------------------------------------------------------------------------------------
 
 
 @dataclass
@@ -110,7 +59,7 @@ class Shop:
 
 
 @pytest.fixture(scope="module")
-async def shop(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Shop]:
+async def shop(service: ServiceProcess) -> AsyncIterator[Shop]:
     updates = asyncio.Queue[str]()
 
     async def told(message: object) -> None:
@@ -120,7 +69,6 @@ async def shop(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Shop]:
     async with AsyncExitStack() as stack:
         site = stack.enter_context(Site())
         site.page("/shop", Answer(PAGE))
-        service = await stack.enter_async_context(service_process(tmp_path_factory.mktemp("data")))
         alice = await stack.enter_async_context(chat(service, "Alice", does={"message_handler": told}))
         bob = await stack.enter_async_context(chat(service, "Bob"))
         opened = await alice.call_tool("goto", {"pageId": "shop", "url": site.url("/shop")})

@@ -19,7 +19,7 @@ from shared.help_text import action_help
 from shared.mentions import respelled_calls
 from shared.toolsets import APART, listed_names, tools
 from tests.support.chat import MODERN, Json, chatting
-from tests.support.gateways import chat, environment, service_process, text_of
+from tests.support.gateways import chat, environment, text_of
 from tests.support.site import Site
 
 pytestmark = pytest.mark.anyio
@@ -29,12 +29,6 @@ HOVERED = """<title>Shop</title><button id=b onmouseover="document.title='hovere
 
 CORE = listed_names(frozenset({"core"}))
 ADVICE = re.compile(r"(?<![\w\"'])(\w+) (?=\{)")
-
-
-@pytest.fixture(scope="module")
-async def service(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[ServiceProcess]:
-    async with service_process(tmp_path_factory.mktemp("reach"), BROWSE_NOTIFY="off") as running:
-        yield running
 
 
 async def through(client: Client, name: Any, arguments: Any = None, **beside: Any) -> CallToolResult:  # Any: JSON
@@ -116,7 +110,7 @@ async def test_what_call_tool_cannot_pass_on_is_refused_with_the_way(
         assert each in text_of(result)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 async def refusing(service: ServiceProcess) -> AsyncIterator[Client]:
     async with chat(service, "Claude") as client:
         yield client

@@ -15,12 +15,11 @@ from PIL import Image
 from pydantic import JsonValue
 from starlette.responses import Response
 
-from shared.actions.traits import Effect
-from shared.catalogue import ACTIONS, parse
-from shared.resources import RESOURCES, TEMPLATES, Resource
+from examples.processes import ServiceProcess
+from shared.resources import RESOURCES, TEMPLATES
 from tests.support.chat import MODERN, Chat
 from tests.support.gateways import chat as chatting_with
-from tests.support.gateways import service_process, text_of
+from tests.support.gateways import text_of
 from tests.support.site import Answer, Site
 from tests.support.standin import Seen, StandIn, failure, success
 
@@ -33,13 +32,6 @@ def of(reply: dict[str, JsonValue], key: str) -> dict[str, JsonValue]:
     found = reply[key]
     assert isinstance(found, dict)
     return found
-
-
-@pytest.mark.parametrize("resource", RESOURCES, ids=lambda each: each.name)
-def test_a_resource_is_what_an_action_shows_that_reads(resource: Resource) -> None:
-    action = ACTIONS[resource.action]
-    assert action.effect is Effect.READS
-    assert type(parse({"action": resource.action, **resource.arguments})) is action
 
 
 async def test_resources_are_declared_listed_and_read(chat: StartChat, standin: StandIn) -> None:
@@ -123,13 +115,9 @@ async def read(client: Client, uri: str) -> str:
 
 
 @pytest.fixture(scope="module")
-async def chats(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[tuple[Client, Client]]:
+async def chats(service: ServiceProcess) -> AsyncIterator[tuple[Client, Client]]:
     """Start the chats of Alice and Bob, at one service."""
-    async with (
-        service_process(tmp_path_factory.mktemp("data")) as service,
-        chatting_with(service, "Alice") as alice,
-        chatting_with(service, "Bob") as bob,
-    ):
+    async with chatting_with(service, "Alice") as alice, chatting_with(service, "Bob") as bob:
         yield alice, bob
 
 

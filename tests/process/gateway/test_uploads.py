@@ -1,6 +1,5 @@
 """Tests files of this machine, uploaded from the roots that a chat's client names. Real service, real gateways."""
 
-from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,7 @@ from mcp.client import ClientRequestContext
 from mcp.types import ListRootsResult, Root
 
 from examples.processes import ServiceProcess
-from tests.support.gateways import chat, service_process, text_of
+from tests.support.gateways import chat, text_of
 from tests.support.site import Site
 
 pytestmark = pytest.mark.anyio
@@ -29,12 +28,6 @@ class Roots:
     async def __call__(self, context: ClientRequestContext) -> ListRootsResult:  # noqa: ARG002 - the SDK gives it
         self.asked += 1
         return ListRootsResult(roots=[Root(uri=path.as_uri()) for path in self.paths])
-
-
-@pytest.fixture(scope="module")
-async def service(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[ServiceProcess]:
-    async with service_process(tmp_path_factory.mktemp("uploading")) as running:
-        yield running
 
 
 @pytest.fixture

@@ -11,7 +11,9 @@ from pathlib import Path
 import pytest
 
 from browse_together import Browser
+from browser_service.cli.client import Client
 from examples.python.orders import Orders, server
+from shared import wire
 from tests.support.gateways import ROOT
 from tests.support.site import Site
 from tests.support.tab import closed_port
@@ -43,11 +45,15 @@ def shop() -> Iterator[tuple[Orders, str]]:
 
 def sign_in(running: Terminal, page: str) -> None:
     """Sign in as the person whom an agent asks, and say so."""
-    eventually(lambda: bool(running.succeed("requests", "--json").json))
+    with Client(running.data_dir, operator=True) as person:
+        eventually(lambda: bool(person.get(wire.REQUESTS)["requests"]))
+        for body in (
+            {"action": "fill", "selector": "[name=name]", "value": "ana"},
+            {"action": "fill", "selector": "[name=password]", "value": "casa"},
+            {"action": "click", "selector": "role=button[name='Sign in']"},
+        ):
+            assert person.call({**body, "pageId": page})["success"]
     [request] = running.succeed("requests", "--json").json
-    for selector, value in {"[name=name]": "ana", "[name=password]": "casa"}.items():
-        running.succeed("run", "fill", selector, value, "--page", page, "--person")
-    running.succeed("run", "click", "role=button[name='Sign in']", "--page", page, "--person")
     running.succeed("requests", "done", request["requestId"])
 
 
@@ -88,6 +94,7 @@ def test_a_program_starts_the_service_and_leaves_it_running(tmp_path: Path) -> N
     fresh = Terminal(tmp_path / "data")
     env = fresh.environment(PORT=str(closed_port()), PYTHONPATH=os.pathsep.join([str(ROOT)]))
     code = """from browse_together import Browser
+from browser_service.cli.client import Client
 browser = Browser()
 print(browser.list_pages().yours, browser.client_id == Browser().client_id, browser.client_id)"""
     try:

@@ -22,13 +22,14 @@ def written() -> str:
 
 def test_a_stale_page_is_noticed_and_rewritten(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     places = ["shared/TOOLS.md", "shared/written.json", "browse_together/actions.py", "browse_together/errors.py"]
-    assert main(["--check"], tmp_path) == 1
-    assert "run make docs" in capsys.readouterr().err
     for place in places:
         (tmp_path / place).parent.mkdir(exist_ok=True)
+    for place in places[1:]:  # the first is not there at all
         (tmp_path / place).write_text("of last year\n", encoding="utf-8")
     assert main(["--check"], tmp_path) == 1
-    assert [line.split()[0] for line in capsys.readouterr().err.splitlines()] == places
+    told = capsys.readouterr().err
+    assert [line.split()[0] for line in told.splitlines()] == places
+    assert told.count("run make docs") == len(places)
     assert main([], tmp_path) == 0
     assert main(["--check"], tmp_path) == 0
 
