@@ -26,7 +26,7 @@ _slots: Final = asyncio.Semaphore(2)
 
 async def pdf_text(data: bytes, *, all_of_it: bool = False) -> str:
     """Return the text of a PDF, page by page, and with `all_of_it` also what no page shows: its title and addresses of
-    links. Raises ValidationFailed for a PDF whose text cannot be read."""
+    links. Raises ValidationFailed for a PDF whose text cannot be read, or with `all_of_it` not to its end."""
     quiet, pipe = asyncio.subprocess.DEVNULL, asyncio.subprocess.PIPE
     async with _slots:
         process = await asyncio.create_subprocess_exec(
@@ -70,7 +70,12 @@ def _read(data: bytes, *, all_of_it: bool) -> str:
     reader = PdfReader(io.BytesIO(data))
     if reader.is_encrypted and not reader.decrypt(""):
         sys.exit(_ENCRYPTED)
-    return _shown(reader) + ("\n".join(["", *_unshown(reader)]) if all_of_it else "")
+    shown = _shown(reader)
+    if not all_of_it:
+        return shown
+    if len(reader.pages) > _MOST_PAGES or len(shown) > _MOST_CHARACTERS:
+        sys.exit(1)
+    return "\n".join([shown, *_unshown(reader)])
 
 
 def _unshown(reader: "PdfReader") -> Iterator[str]:

@@ -140,6 +140,7 @@ class GivenFile(Model):
     name: str = Field(default="", max_length=1_000)
     inline: bool = Field(default=True, description="Whether the reply to it may have its data, or a preview.")
     moved: bool = Field(default=False, description="The browser wrote it.")
+    searched: bool = Field(default=True, description="Whether secrets are hidden in it.")
 
 
 class WantedFile(Model):

@@ -53,11 +53,10 @@ class RemoteFiles:
         await self._http.aclose()
 
     async def put(
-        self, data: bytes, mime_type: str, client_id: str, *, inline: bool = True, name: str = ""
+        self, data: bytes, mime_type: str, client_id: str, *, inline: bool = True, name: str = "", searched: bool = True
     ) -> Artifact:
-        return await self._give(
-            GivenFile(client_id=client_id, mime_type=mime_type, name=name, inline=inline), data, len(data)
-        )
+        given = GivenFile(client_id=client_id, mime_type=mime_type, name=name, inline=inline, searched=searched)
+        return await self._give(given, data, len(data))
 
     async def take(self, path: Path, mime_type: str, client_id: str, *, name: str = "") -> Artifact:
         size = (await asyncio.to_thread(path.stat)).st_size
@@ -84,7 +83,7 @@ class RemoteFiles:
     async def conceal(self, text: str) -> str:
         """Return a text without the secrets that this host was given. The front removes the others, without a message
         while a page waits."""
-        return await self._secrets.apart(Concealment.text, text)
+        return await self._secrets.apart(Concealment.in_time, text)
 
     async def keep_picture(self, client_id: str, call_id: str, picture: ActPicture) -> None:
         await self._told("keep_picture", client_id=client_id, call_id=call_id, picture=picture)

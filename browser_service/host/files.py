@@ -40,15 +40,18 @@ class Files:
         """True if the reader of the reply pays for its length, and so should get only what was asked for."""
         return self.inline_text is not None
 
-    async def shown(self, key: str, text: str, budget: int | None, start: int = 0) -> Json:
-        """Return `text` under `key`. If it is longer than the caller wants, return its part from `start` on, and a
-        cursor to read on."""
-        limit = budget or self.room
-        limit, text = min(limit, MAX_MESSAGE_BYTES // 2 // self._share), await self.conceal(text)
+    async def shown(self, key: str, text: str, budget: int | None, start: int = 0, *, searched: bool = True) -> Json:
+        """Return `text` under `key`, without secrets if it is `searched`. If it is longer than the caller wants, return
+        its part from `start` on, and a cursor to read on."""
+        limit = min(budget or self.room, MAX_MESSAGE_BYTES // 2 // self._share)
+        if searched:
+            text = await self.conceal(text)
         if len(text) <= limit:
             return {key: text}
-        end = start + limit
-        whole = await self._artifacts.put(text.encode(), "text/plain; charset=utf-8", self.client_id, inline=False)
+        end, data = start + limit, text.encode()
+        whole = await self._artifacts.put(
+            data, "text/plain; charset=utf-8", self.client_id, inline=False, searched=searched
+        )
         more: Json = {"cursor": f"{whole.artifact_id}:{end}"} if end < len(text) else {}
         return {key: text[start:end], **more, "length": len(text)}
 
@@ -64,12 +67,21 @@ class Files:
         return cut if "cursor" in cut else {key: value}
 
     async def keep(
-        self, data: bytes, mime_type: str, what: str, name: str | None = None, *, inline: bool = True
+        self,
+        data: bytes,
+        mime_type: str,
+        what: str,
+        name: str | None = None,
+        *,
+        inline: bool = True,
+        searched: bool = True,
     ) -> Json:
         """Save bytes as a file with this name, or one made from `what`. Returns its description for a reply."""
         fits = self._share == 1 or len(data) <= INLINE_BYTES // self._share
         name = name or dated(what, self._of)
-        kept = await self._artifacts.put(data, mime_type, self.client_id, inline=inline and fits, name=name)
+        kept = await self._artifacts.put(
+            data, mime_type, self.client_id, inline=inline and fits, name=name, searched=searched
+        )
         return kept.model_dump(exclude_none=True)
 
     async def save_text(self, key: str, text: str, mime_type: str, what: str, name: str | None = None) -> Json:

@@ -142,16 +142,17 @@ class ArtifactPort(Protocol):
     """The place where a host hands over its bytes, because it has no disk of its own."""
 
     async def put(
-        self, data: bytes, mime_type: str, client_id: str, *, inline: bool = True, name: str = ""
+        self, data: bytes, mime_type: str, client_id: str, *, inline: bool = True, name: str = "", searched: bool = True
     ) -> Artifact:
-        """Keep bytes. With a name, people find the file in the output directory."""
+        """Keep bytes, without secrets in those that are `searched`. With a name, people find the file in the output
+        directory."""
 
     async def conceal(self, text: str) -> str:
         """Return a text without the secrets that this process knows. The front removes the others from all that it
         gets."""
 
     async def take(self, path: Path, mime_type: str, client_id: str, *, name: str = "") -> Artifact:
-        """Keep a file that the browser wrote, by moving it."""
+        """Keep a site's file, which the browser wrote, as it is, by moving it."""
 
     async def data(self, artifact_id: str, client_id: str | None) -> tuple[bytes, str]:
         """Return the bytes and the MIME type of a client's file; the client None is the account's own person."""

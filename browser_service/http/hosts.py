@@ -124,9 +124,8 @@ async def put_file(request: Request) -> Response:
             else:
                 async with _HELD:
                     data = await asyncio.to_thread(path.read_bytes)
-                    kept = await artifacts.put(
-                        data, given.mime_type, given.client_id, inline=given.inline, name=given.name
-                    )
+                    how = given.model_dump(include={"inline", "name", "searched"})
+                    kept = await artifacts.put(data, given.mime_type, given.client_id, **how)
     except ClientDisconnect:
         raise InvalidRequest("The connection ended before its file did.") from None
     return Response(kept.model_dump_json(exclude_none=True), media_type="application/json")

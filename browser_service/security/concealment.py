@@ -1,7 +1,8 @@
 """Hides secrets in every text that leaves the service: their names stand there instead."""
 
 import re
-from collections.abc import Iterable, Iterator
+import time
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from itertools import chain, repeat
 from typing import Final, NamedTuple, TypeVar
@@ -10,6 +11,7 @@ from pydantic import BaseModel, JsonValue
 
 from browser_service.security.decoding import base64_layers, layers
 from shared.cuts import Place
+from shared.errors import ResourceExhausted
 from shared.named_secrets import LEAST_CHARACTERS
 
 _LEAST_CASELESS: Final = 6
@@ -29,7 +31,27 @@ were saved or taken)."""
 _NOT_IN_NAMES: Final = re.compile(r'[<>:"/\\|?*~]')
 """Characters that Chromium replaces by `_` in the name of a download."""
 
+MOST_SEARCH_S: Final = 0.2
+"""The processor time that one search through a file or a text may take."""
+
 M = TypeVar("M", bound=BaseModel)
+Clock = Callable[[], float]
+
+
+class SearchTime:
+    """The processor time that is left to a search, in the thread that makes it."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock, self._ends_at = clock, clock() + MOST_SEARCH_S
+
+    def check(self) -> None:
+        """Raise ResourceExhausted if none is left."""
+        if self._clock() > self._ends_at:
+            raise ResourceExhausted(
+                f"Searching it for named secrets took over {MOST_SEARCH_S * 1_000:.0f} ms, so that it is not given.",
+                hint="Ask for less: a part of the page, a shorter time, without pictures or bodies. All of it is given "
+                "only while a person keeps no secret (`browse-together secret list`).",
+            )
 
 
 class _Needle(NamedTuple):
@@ -45,8 +67,9 @@ class _Needle(NamedTuple):
 class Concealment:
     """The texts to hide, in whatever encoding they stand; each is replaced by `«secret:NAME»`."""
 
-    def __init__(self, appearances: Iterable[tuple[str, str]] = ()) -> None:
+    def __init__(self, appearances: Iterable[tuple[str, str]] = (), clock: Clock = time.thread_time) -> None:
         """`appearances` are pairs of a secret's name and a text by which it appears."""
+        self._clock = clock
         known = [(f"«secret:{name}»", text) for name, text in appearances]
         lengths = [len(text) for _, text in known] or [0]
         self._numbers: dict[float, str] = {
@@ -68,16 +91,21 @@ class Concealment:
     def hides_any(self) -> bool:
         return bool(self._needles)
 
-    def stands_in(self, text: str) -> bool:
-        """Return whether a text has a secret as it is, in no other encoding."""
-        return any(needle.text in text for needle in self._needles)
+    def time(self) -> SearchTime:
+        """Return the time of a search that begins now, in this thread."""
+        return SearchTime(self._clock)
 
-    def text(self, text: str) -> str:
-        """Return a text without secrets, the same object if it has none."""
+    def in_time(self, text: str) -> str:
+        """Return a long text without secrets. Raises ResourceExhausted if that takes too long."""
+        return self.text(text, self.time())
+
+    def text(self, text: str, time: SearchTime | None = None) -> str:
+        """Return a text without secrets, the same object if it has none. Raises ResourceExhausted at the end of the
+        search's time."""
         if not self._needles:
             return text
         shown, at = list[str](), 0
-        for place in sorted(self._places(text), key=lambda place: (place.start, -place.end)):
+        for place in sorted(self._places(text, time), key=lambda place: (place.start, -place.end)):
             if place.start >= at:
                 shown += (text[at : place.start], place.mark)
             at = max(at, place.end)
@@ -108,9 +136,11 @@ class Concealment:
             }
         return self._numbers.get(value, value) if of_page and isinstance(value, int | float) else value
 
-    def _places(self, text: str) -> Iterator[Place]:
+    def _places(self, text: str, time: SearchTime | None = None) -> Iterator[Place]:
         """Yield where a text has secrets. Pieces that overlap are decoded one after the other."""
         for at in range(0, len(text), _PIECE):
+            if at and time is not None:
+                time.check()
             yield from self._within(text[at : at + _PIECE + self._reach], self._needles, at)
 
     def _within(self, text: str, needles: list[_Needle], first: int) -> Iterator[Place]:

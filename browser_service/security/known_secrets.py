@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from browser_service.observability.logging import conceal
 from browser_service.rules.bounded import Bounded
-from browser_service.security.concealment import Concealment
+from browser_service.security.concealment import Clock, Concealment
 from browser_service.security.one_time_codes import REMADE_AFTER_S, appearances
 from shared.cuts import Place, hide
 from shared.named_secrets import MOST_SECRETS, NamedSecret
@@ -23,6 +23,8 @@ class KnownSecrets(ABC):
     def __init__(self) -> None:
         self._concealment: Concealment | None = None
         self._made_at = 0.0
+        self.clock: Clock = time.thread_time
+        """What counts the time of searches."""
 
     @abstractmethod
     def known(self) -> Collection[NamedSecret]: ...
@@ -39,7 +41,7 @@ class KnownSecrets(ABC):
             now - self._made_at > REMADE_AFTER_S and any(secret.codes for secret in secrets)
         ):
             shown = ((secret.name, text) for secret in secrets for text in appearances(secret, now))
-            self._concealment, self._made_at = Concealment(shown), now
+            self._concealment, self._made_at = Concealment(shown, self.clock), now
         return self._concealment
 
     def across(self, text: str, at: int) -> Place | None:

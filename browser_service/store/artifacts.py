@@ -14,7 +14,7 @@ from secrets import token_hex, token_urlsafe
 from typing import NamedTuple, cast
 
 from browser_service.pictures import preview
-from browser_service.security.concealed_files import conceal_file, concealed
+from browser_service.security.concealed_files import concealed
 from browser_service.security.concealment import Concealment
 from browser_service.security.named_secrets import NamedSecrets
 from browser_service.store.journal import Journal
@@ -91,29 +91,32 @@ class Artifacts:
         """Files made since the start, and their bytes."""
 
     async def put(
-        self, data: bytes, mime_type: str, client_id: str, *, inline: bool = True, name: str = ""
+        self, data: bytes, mime_type: str, client_id: str, *, inline: bool = True, name: str = "", searched: bool = True
     ) -> Artifact:
-        """Keep `data` without secrets, and remove the oldest files to make room. A file with a name goes into the
-        output directory, where people find it. With `inline`, the result carries small data as base64, or a preview of
-        a larger picture. Raises ResourceExhausted for data that can never fit."""
-        data = await concealed(data, mime_type, self._secrets.concealment)
+        """Keep `data`, without secrets if it is `searched`, and remove the oldest files to make room. A file with a
+        name goes into the output directory, where people find it. With `inline`, the result carries small data as
+        base64, or a preview of a larger picture. Raises ResourceExhausted for data that can never fit, or takes too
+        long to be searched."""
+        hides = self._secrets.concealment
+        if searched:
+            data = await concealed(data, mime_type, hides)
         self._check_fits(len(data))
         artifact = await self._keep(lambda path: path.write_bytes(data), len(data), mime_type, client_id, name)
         if not inline:
             return artifact
         if (reduced := await preview(data, mime_type, artifact.artifact_id)) is not None:
             return artifact.model_copy(update={"preview": reduced})
-        fits = len(data) <= INLINE_BYTES
+        is_safe = searched or not hides.hides_any or mime_type.startswith("image/")
+        fits = is_safe and len(data) <= INLINE_BYTES
         return artifact.model_copy(update={"data": base64.b64encode(data).decode() if fits else None})
 
     async def conceal(self, text: str) -> str:
         """Return the text without secrets, as replies may show it."""
-        return await self._secrets.apart(Concealment.text, text)
+        return await self._secrets.apart(Concealment.in_time, text)
 
     async def take(self, path: Path, mime_type: str, client_id: str, *, name: str = "") -> Artifact:
-        """Keep a file that the browser wrote, without secrets, by moving it. Raises ResourceExhausted for one that can
-        never fit, or is too large to be searched, and Forbidden for a PDF with a secret in it."""
-        await conceal_file(path, mime_type, self._secrets.concealment)
+        """Keep a site's file, which the browser wrote, as it is, by moving it. Raises ResourceExhausted for one that
+        can never fit."""
         return await self._move(path, mime_type, client_id, name)
 
     async def _move(self, path: Path, mime_type: str, client_id: str, name: str = "") -> Artifact:

@@ -36,7 +36,7 @@ async def screenshot(page: BrowserPage, action: media.Screenshot, name: str | No
 
 async def get_screenshot_as_base64(page: BrowserPage, action: media.GetScreenshotAsBase64) -> Json:
     picture, mime_type = await screenshots.take(page, action), f"image/{action.type}"
-    text = await page.files.shown("base64", base64.b64encode(picture.data).decode(), None)
+    text = await page.files.shown("base64", base64.b64encode(picture.data).decode(), None, searched=False)
     artifact = await page.files.keep(picture.data, mime_type, "screenshot", inline=False)
     return {**text, "mimeType": mime_type, "width": picture.width, "height": picture.height, "artifact": artifact}
 

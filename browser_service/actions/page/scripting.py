@@ -114,7 +114,7 @@ async def fetch(page: BrowserPage, action: scripting.Fetch) -> Json:
     if answer.get("asBytes"):
         kind = answer["headers"].get("content-type", "application/octet-stream")
         data = b"".join(map(base64.b64decode, answer["pieces"]))
-        artifact = await page.files.keep(data, kind, "fetched")
+        artifact = await page.files.keep(data, kind, "fetched", searched=False)
         if kind.lower().startswith(PDF):
             cursor = f"{artifact['artifactId']}:0"
             facts["advice"] = f"a PDF; its text: {next_call('content', cursor=cursor)}"

@@ -1,10 +1,12 @@
-"""Tests that a secret is hidden however browsers and servers spell it, and in each file that an agent reads."""
+"""Tests that a secret is hidden however browsers and servers spell it, and in each file that we write."""
 
 import gzip
+import itertools
 import json
 import lzma
 from collections import defaultdict
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from urllib.parse import quote
 
 import pytest
@@ -108,23 +110,46 @@ async def test_a_reply_of_a_php_server_shows_no_secret(agent: Agent, site: Site,
     assert (await agent.call("fetch", pageId="p", url="/key"))["body"] == f'{{"key":"{MARK}"}}'
 
 
-PACKED: dict[str, tuple[Callable[[str], bytes], Callable[[bytes], str]]] = {
-    "utf-8": (str.encode, bytes.decode),
-    "utf-16": (lambda text: text.encode("utf-16"), lambda data: data.decode("utf-16")),
-    "gzip": (lambda text: gzip.compress(text.encode()), lambda data: gzip.decompress(data).decode()),
-}
-
-
-async def test_a_download_has_no_secret(agent: Agent, site: Site, keep: Callable[[str], None]) -> None:
+async def test_a_file_of_a_site_is_as_the_site_made_it(agent: Agent, site: Site, keep: Callable[[str], None]) -> None:
     keep("Sommer(24)&x")
-    headers = {"content-disposition": "attachment; filename=settings.env"}
-    await agent.call("goto", pageId="p", url=site.page("/", "<a href=/settings.env>save</a>"))
-    for kind, (pack, unpack) in PACKED.items():
-        file = Answer(pack("# settings\r\nkey=Sommer(24)&x\r\n"), content_type="text/plain", headers=headers)
-        site.page("/settings.env", file)
-        (saved,) = (await agent.call("click", pageId="p", selector="a"))["downloads"]
-        data = (await agent.http.get(saved["file"])).content
-        assert (unpack(data), saved["size"]) == (f"# settings\r\nkey={MARK}\r\n", len(data)), kind
+    headers = {"content-disposition": "attachment; filename=settings.gz"}
+    file = gzip.compress(b"key=Sommer(24)&x")
+    site.page("/settings.gz", Answer(file, content_type="application/gzip", headers=headers))
+    await agent.call("goto", pageId="p", url=site.page("/", "<a href=/settings.gz>save</a>"))
+    (saved,) = (await agent.call("click", pageId="p", selector="a"))["downloads"]
+    assert (await agent.http.get(saved["file"])).content == file
+    plain = site.page("/plain", Answer(b"key=Sommer(24)&x", content_type="text/plain"))
+    fetched = (await agent.call("fetch", pageId="p", url=plain, responseType="binary"))["artifact"]
+    assert ("data" in fetched, (await agent.http.get(fetched["url"])).content) == (False, b"key=Sommer(24)&x")
+
+
+async def test_a_file_that_takes_too_long_to_be_searched_is_not_given_while_there_are_secrets(
+    agent: Agent, service: RunningService, site: Site, keep: Callable[[str], None]
+) -> None:
+    site.page("/big", Answer("x" * 300_000, content_type="text/plain"))
+    await agent.call("goto", pageId="p", url=site.page("/", "<script>fetch('/big').then(got => got.text())</script>"))
+    await become(lambda: site.counts["/big"])
+    with impatient(service, keep):
+        error = await agent.error("export_har", pageId="p", content="embed")
+        assert (error["code"], "Ask for less" in error["hint"]) == ("RESOURCE_EXHAUSTED", True)
+        assert (await agent.call("export_har", pageId="p"))["artifact"]["size"]
+        picture = await agent.call("get_screenshot_as_base64", pageId="p")
+        assert picture["mimeType"] == "image/png"
+    service.parts.secrets.remove("pw")
+    assert (await agent.call("export_har", pageId="p", content="embed"))["artifact"]["size"] > 300_000
+
+
+@contextmanager
+def impatient(service: RunningService, keep: Callable[[str], None]) -> Iterator[None]:
+    """Let each search find its time over when it first looks."""
+    secrets, ticks = service.parts.secrets, itertools.count()
+    before, secrets.clock = secrets.clock, lambda: next(ticks)
+    keep(ASCII)
+    try:
+        yield
+    finally:
+        secrets.clock = before
+        secrets.changed()
 
 
 async def test_nobody_pastes_a_secret_elsewhere(agent: Agent, site: Site, keep: Callable[[str], None]) -> None:
