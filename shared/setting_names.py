@@ -27,3 +27,8 @@ BARE: Final = tuple(
     log_level port app_env browser_type headless
     """.split()  # noqa: SIM905 - as a list it would be a page long
 )
+SWITCHES: Final = tuple(
+    """
+    autostart plain_http shared structured allow_remote behind_proxy
+    """.split()  # noqa: SIM905 - as a list it would be a page long
+)

@@ -90,7 +90,7 @@ class _Host:
                 message = jsonrpc.parse(text.removeprefix(BYTE_ORDER_MARK))
                 yield jsonrpc_message_adapter.validate_python(message, by_name=False)
             except jsonrpc.InvalidMessage as invalid:
-                await self._send(jsonrpc.response(invalid.request_id, error=invalid.error))
+                await self._send(jsonrpc.refusal(invalid.request_id, invalid.error))
             except ValidationError:  # a malformed reply that nothing waits for: wrong requests were refused
                 continue
         if frame.get("code") not in _ENDED:
