@@ -7,7 +7,7 @@ from shared import setting_names
 
 SECRETS: Final = {"token": "BROWSE_TOKEN or --token-file", "auth_secret": "AUTH_SECRET or --auth-file"}
 """What to use instead for settings without a flag: every process of the machine can read a command line."""
-_RENAMED: Final = {"port": "service-port", "mcp_host": "host", "mcp_port": "port"}
+_RENAMED: Final = {"port": "service-port", "mcp_host": "host", "mcp_port": "port", "mcp_path": "path"}
 """Flags with other names than their settings, because people know them from other servers."""
 
 

@@ -26,8 +26,6 @@ REMOVED: Final = {
     "origin_at_once": "8 requests may run at one origin",
     "origin_local": "this machine and private networks have no such limits",
     "origin_pause_s": "a site that asks for a pause is left alone for up to 15 minutes",
-    "mcp_path": "the http transport is at /mcp",
-    "ws_path": "the websocket transport is at /ws",
     "login_within_s": "the window of `browse-together login` stays open for 15 minutes",
     "dialog_wait_ms": "a dialog that nobody answers is dismissed after 30 s",
     "save_every_ms": "logins are saved every 30 s",
