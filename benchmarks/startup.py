@@ -64,13 +64,20 @@ async def run(*, quick: bool) -> Report:
     rounds = 3 if quick else 12
     node = peer.command()
     async with AsyncExitStack() as stack:
-        data = stack.enter_context(tempfile.TemporaryDirectory(prefix="browse-together-bench-"))
+        data, other = (
+            stack.enter_context(tempfile.TemporaryDirectory(prefix="browse-together-bench-")) for _ in range(2)
+        )  # a shared process that is warm would answer for the other variant
         nobody = stack.enter_context(closing(socket.socket()))
         nobody.bind(("127.0.0.1", 0))  # and does not listen, so connections are refused
         url = f"http://127.0.0.1:{nobody.getsockname()[1]}"
         served = await stack.enter_async_context(service())
         variants = {
             "alone": (GATEWAY, environment(BROWSE_URL=url, BROWSE_AUTOSTART="false", **_own(data)), Path(data)),
+            "all toolsets": (
+                GATEWAY,
+                environment(BROWSE_URL=url, BROWSE_AUTOSTART="false", BROWSE_TOOLSETS="all", **_own(other)),
+                Path(other),
+            ),
             "with a service": (GATEWAY, served.gateway_settings("bench-startup"), served.data_dir),
             "peer": (node, environment(), None),
         }
@@ -104,7 +111,7 @@ async def _start(command: list[str], env: dict[str, str], data: Path | None) -> 
 
 def _figures(seen: dict[str, list[Start]]) -> list[Figure]:
     found = []
-    for variant in ("alone", "with a service"):
+    for variant in ("alone", "all toolsets", "with a service"):
         for what in seen[variant][0]:
             ours, theirs = (median(start[what] for start in seen[side]) for side in (variant, "peer"))
             target = NO_LATER if what in {"initialize", "tools/list"} else None

@@ -870,14 +870,15 @@ class PageActions(Calling):
         priority: Literal["high", "low", "auto"] | None = None, duplex: Literal["half"] | None = None,
         **common: Unpack[OfPage],
     ) -> Fetched:
-        """Send an HTTP request from the page, with its cookies. It has the page's origin. An HTTP error status is an
-        error that carries status, headers and the body's start.
+        """Send a request with the page's cookies. It has the page's origin. A PDF is kept as a file whatever the type.
+        A header's value may be a secret's name, with what comes before it: {"secret": "api", "prefix": "Bearer "}.
+        An HTTP error status is an error that carries status, headers and the body's start.
 
-        url: May be relative to the page's.
-        response_type: binary is kept as a file, and so is a PDF. Default: text.
-        method: GET without it.
-        headers: A value: text, or {"secret": NAME, "prefix": "Bearer "}.
-        body: Text, or what to send as JSON.
+        url: Or a path.
+        response_type: binary: file. Default: text.
+        method: Else GET.
+        headers: Or {"secret": NAME}.
+        body: Or JSON.
         mode: CORS mode.
         credentials: When cookies go along; same-origin by default.
         cache: Use of the HTTP cache.
@@ -2456,14 +2457,15 @@ class AsyncPageActions(AsyncCalling):
         priority: Literal["high", "low", "auto"] | None = None, duplex: Literal["half"] | None = None,
         **common: Unpack[OfPage],
     ) -> Fetched:
-        """Send an HTTP request from the page, with its cookies. It has the page's origin. An HTTP error status is an
-        error that carries status, headers and the body's start.
+        """Send a request with the page's cookies. It has the page's origin. A PDF is kept as a file whatever the type.
+        A header's value may be a secret's name, with what comes before it: {"secret": "api", "prefix": "Bearer "}.
+        An HTTP error status is an error that carries status, headers and the body's start.
 
-        url: May be relative to the page's.
-        response_type: binary is kept as a file, and so is a PDF. Default: text.
-        method: GET without it.
-        headers: A value: text, or {"secret": NAME, "prefix": "Bearer "}.
-        body: Text, or what to send as JSON.
+        url: Or a path.
+        response_type: binary: file. Default: text.
+        method: Else GET.
+        headers: Or {"secret": NAME}.
+        body: Or JSON.
         mode: CORS mode.
         credentials: When cookies go along; same-origin by default.
         cache: Use of the HTTP cache.

@@ -8,6 +8,7 @@ from typing import Final, NoReturn
 from pydantic.fields import FieldInfo
 
 from client import caller
+from mcp_gateway.flags import SECRETS, flag_of
 from mcp_gateway.settings import Settings
 from mcp_gateway.transports.settings import TransportSettings
 from shared.similarity import nearest
@@ -15,10 +16,6 @@ from shared.variables import PROTECTING, REMOVED, REMOVED_SWITCHES, no_more
 from shared.wire import APP_NAME, VERSION
 
 PROGRAM: Final = "mcp-gateway"
-_SECRETS: Final = {"token": "BROWSE_TOKEN or --token-file", "auth_secret": "AUTH_SECRET or --auth-file"}
-"""What to use instead for settings without a flag: every process of the machine can read a command line."""
-_FLAGS: Final = {"port": "service-port", "mcp_host": "host", "mcp_port": "port"}
-"""Flags with other names than their settings, because people know them from other servers."""
 _EXAMPLES: Final = f"""examples:
   {PROGRAM}                                  a chat's host starts it so, and speaks MCP on stdin and stdout
   {PROGRAM} --transport http                 http://127.0.0.1:3000/mcp, for many chats at a time
@@ -53,7 +50,7 @@ def take(arguments: Sequence[str], environment: MutableMapping[str, str] | None 
         if value is not None:
             name = variable.replace("BROWSE_MCP_P", "BROWSE_WS_P") if alone else variable
             environment[name] = str(value)
-            flags[name] = _flag(variable.removeprefix("BROWSE_").lower())
+            flags[name] = flag_of(variable.removeprefix("BROWSE_").lower())
     return flags
 
 
@@ -70,13 +67,13 @@ def _parser() -> _Parser:
     for title, settings in (("transports", TransportSettings), ("the service, and what chats are shown", Settings)):
         group = parser.add_argument_group(title)
         for name, field in settings.model_fields.items():
-            if name not in _SECRETS:
+            if name not in SECRETS:
                 _add(group, name, field, parser.flags)
     return parser
 
 
 def _add(group: "argparse._ArgumentGroup", name: str, field: FieldInfo, flags: list[str]) -> None:
-    flag = _flag(name)
+    flag = flag_of(name)
     flags.append(flag)
     variable = f"BROWSE_{name.upper()}"
     if field.annotation is bool:
@@ -85,10 +82,6 @@ def _add(group: "argparse._ArgumentGroup", name: str, field: FieldInfo, flags: l
         group.add_argument(flag, dest=variable, action=action, help=field.description, default=None)
     else:
         group.add_argument(flag, dest=variable, metavar="VALUE", help=field.description)
-
-
-def _flag(name: str) -> str:
-    return f"--{_FLAGS.get(name, name).replace('_', '-')}"
 
 
 def _without_removed(unknown: list[str]) -> list[str]:
@@ -113,7 +106,7 @@ def _problem(unknown: str, parser: _Parser) -> str:
     name = unknown.partition("=")[0]
     near = nearest(name, parser.flags)
     problem = f"unknown argument {name!r}. Did you mean {near[0] if near else '--help'}?"
-    instead = _SECRETS.get(name.removeprefix("--").replace("-", "_"))
+    instead = SECRETS.get(name.removeprefix("--").replace("-", "_"))
     if instead:
         problem += f" A secret is no flag, because others can read a command line: use {instead}."
     return problem

@@ -28,24 +28,25 @@ _ACTS: Final = Path(shared.__file__).with_name("acts.js")
 _UI: Final = {"ui": {"resourceUri": URI}}
 _FOR_APP: Final = {"ui": {"visibility": ["app"]}}
 _PAGE_ID: Final[dict[str, object]] = {"type": "string", "description": "The page."}
-_ON_PAGE: Final[dict[str, object]] = {"type": "object", "properties": {"pageId": _PAGE_ID}, "required": ["pageId"]}
+_ON_PAGE: Final[dict[str, object]] = {"properties": {"pageId": _PAGE_ID}, "required": ["pageId"], "type": "object"}
 _AFTER: Final[dict[str, object]] = {"type": "integer", "description": "Leave the picture out if it is no newer."}
 _TOOLS: Final[tuple[dict[str, object], ...]] = (
     {
-        "name": PAGE_CARD,
+        "_meta": _FOR_APP,
+        "annotations": {"readOnlyHint": True},
         "description": "For the page's card: what the page looks like now, and what is done there.",
         "inputSchema": {**_ON_PAGE, "properties": {"pageId": _PAGE_ID, "after": _AFTER}},
-        "annotations": {"readOnlyHint": True},
-        "_meta": _FOR_APP,
+        "name": PAGE_CARD,
     },
     {
-        "name": STOP,
+        "_meta": _FOR_APP,
+        "annotations": {"destructiveHint": False, "openWorldHint": False},
         "description": "For the page's card: cancel what this chat does on the page, and leave it to a person.",
         "inputSchema": _ON_PAGE,
-        "annotations": {"destructiveHint": False, "openWorldHint": False},
-        "_meta": _FOR_APP,
+        "name": STOP,
     },
 )
+"""Their keys are in the order in which the SDK sends them."""
 
 
 def shows_cards(capabilities: object) -> bool:
@@ -58,7 +59,7 @@ def shows_cards(capabilities: object) -> bool:
 
 def with_cards(tools: Iterable[Mapping[str, object]]) -> tuple[dict[str, object], ...]:
     """Return a client's list of tools, with cards."""
-    return (*({**tool, "_meta": _UI} if tool["name"] in SHOWN_BY else {**tool} for tool in tools), *_TOOLS)
+    return (*({"_meta": _UI, **tool} if tool["name"] in SHOWN_BY else {**tool} for tool in tools), *_TOOLS)
 
 
 def contents() -> dict[str, object]:

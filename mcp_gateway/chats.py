@@ -21,11 +21,11 @@ from client.credentials import Credentials
 from client.events import EventStream, Listener
 from client.http import ServiceClient
 from client.reply import Failure, Reply
-from mcp_gateway import tools
 from mcp_gateway.elicitation import Elicitation, OnHumanRequest
 from mcp_gateway.logs import Faults
 from mcp_gateway.settings import Settings
 from mcp_gateway.subscriptions import Subscriptions
+from mcp_gateway.toolset_names import valid_toolsets
 from shared import catalogue, toolsets
 from shared.actions.base import Action
 from shared.actions.seven import BrowserNavigate
@@ -78,7 +78,7 @@ class Chat(Listener):
         self.service = service
         self.elicitation = Elicitation(service)
         self.stream = EventStream(service, self)
-        self.toolsets = self.read_toolsets = tools.valid_toolsets(settings.toolsets)
+        self.toolsets = self.read_toolsets = valid_toolsets(settings.toolsets)
         """The chat's toolsets, and those in the list of tools that its host read last."""
         self.settings = settings
         self._subscriptions = subscriptions

@@ -50,7 +50,7 @@ def messages(lines: Lines) -> Iterator[tuple[Message, bytes]]:
             if line.strip():
                 yield parse(line), line
         except InvalidMessage as invalid:
-            lines.write(response(invalid.request_id, error=invalid.error))
+            lines.write(refusal(invalid.request_id, invalid.error))
 
 
 def too_large(ends: bytes, most_bytes: int) -> InvalidMessage:
@@ -64,9 +64,14 @@ def encoded(message: Message) -> bytes:
     return json.dumps(message, separators=(",", ":"), ensure_ascii=False).encode()
 
 
-def response(request_id: object, **outcome: object) -> bytes:
-    """Return the text of a response. `outcome` is its result or its error."""
-    return json.dumps({"jsonrpc": "2.0", "id": request_id, **outcome}, separators=(",", ":")).encode()
+def answer(request_id: object, result: Message) -> bytes:
+    """Return the text of a response, as the SDK writes it."""
+    return encoded({"jsonrpc": "2.0", "id": request_id, "result": result})
+
+
+def refusal(request_id: object, error: Message) -> bytes:
+    """Return the text of a response with an error, which may contain half characters."""
+    return json.dumps({"jsonrpc": "2.0", "id": request_id, "error": error}, separators=(",", ":")).encode()
 
 
 def _check(message: Message) -> None:

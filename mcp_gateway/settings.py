@@ -7,12 +7,13 @@ from pydantic import BeforeValidator, Field
 from pydantic_settings import NoDecode
 
 from client.connecting import ConnectingSettings
+from mcp_gateway.toolset_names import words
 from shared.resources import Kind
 
 
 def _names(value: object, *, none: str = "") -> object:
     """Split a text at commas into names. `none` is the word for an empty list."""
-    return frozenset(value.replace(",", " ").split()) - {none} if isinstance(value, str) else value
+    return words(value) - {none} if isinstance(value, str) else value
 
 
 class Settings(ConnectingSettings):

@@ -17,6 +17,7 @@ from mcp_gateway.jsonrpc import Message
 from mcp_gateway.settings import Settings
 from mcp_gateway.spared import spared
 from mcp_gateway.stdio.launcher import Launcher
+from mcp_gateway.toolset_names import toolset_problem, valid_toolsets
 from mcp_gateway.transports.settings import NotUsable, TransportSettings
 from shared import variables
 from shared.instructions import instructed
@@ -62,7 +63,7 @@ class Prepared(NamedTuple):
 
     def listed(self) -> tuple[Message, ...]:
         """Return the initial list of tools."""
-        return tools.listed_tools(tools.valid_toolsets(self.settings.toolsets), self.limits)
+        return tools.listed_tools(valid_toolsets(self.settings.toolsets), self.limits)
 
     def autostart(self) -> Autostart:
         """Return the service's autostart. If the settings want it, the start begins now."""
@@ -80,7 +81,7 @@ def prepare(flags: Mapping[str, str] = _NO_FLAGS) -> Prepared:
             "mcp-gateway: BROWSE_CLIENT_ID, BROWSE_TOKEN and BROWSE_TOKEN_FILE are one client's; over a network each "
             "session is a client of its own. Leave them out, or share a token: browse-together token create."
         )
-    if problem := tools.toolset_problem(settings.toolsets):
+    if problem := toolset_problem(settings.toolsets):
         if config_file.variable_of("toolsets", Settings.model_fields["toolsets"]) is None:
             where = config_file.place(config_place.path(), "toolsets")
             sys.exit(f"mcp-gateway: toolsets in {where}: {problem.partition(': ')[2]}")
@@ -102,7 +103,7 @@ def _announce(prepared: Prepared) -> Lines:
     """Claim stdin and stdout for JSON lines, and announce the tools."""
     lines = Lines.claim()
     lines.most_bytes = prepared.transports.max_message_bytes
-    announced = tools.announced_tools(tools.valid_toolsets(prepared.settings.toolsets), prepared.limits)
+    announced = tools.announced_tools(valid_toolsets(prepared.settings.toolsets), prepared.limits)
     lines.write(ready(announced))
     return lines
 

@@ -1,6 +1,5 @@
 """Lists the tools of the toolsets shown to a chat or a script."""
 
-from collections.abc import Collection
 from functools import lru_cache
 from typing import Final
 
@@ -33,26 +32,11 @@ _OUTPUT_SCHEMA: Final[Schema] = {
 }
 
 
-def valid_toolsets(names: Collection[str]) -> frozenset[str]:
-    """Return the names that are toolsets; `core` if none is."""
-    return frozenset(toolsets.NAMES).intersection(names) or frozenset({"core"})
-
-
-def toolset_problem(names: Collection[str]) -> str:
-    """Return which names are no toolset, what is listed instead, and which toolsets exist; empty if all are right."""
-    unknown = sorted(set(names).difference(toolsets.NAMES))
-    if not unknown:
-        return ""
-    no_such = f"no toolset is called {', '.join(unknown)}; listed is {', '.join(sorted(valid_toolsets(names)))}."
-    return f"BROWSE_TOOLSETS: {no_such} There are: {', '.join(toolsets.NAMES)}."
-
-
 @lru_cache(maxsize=64)
 def listed_tools(names: frozenset[str], limits: Limits = UNLIMITED) -> tuple[Message, ...]:
     """Return the tools of these toolsets that a token allows, in the protocol's form."""
-    if names == {"core"} and limits == UNLIMITED:
-        return written.core_tools()
-    return tuple(tool.message() for tool in _allowed(names, limits))
+    listed = written.tools(names | frozenset(limits.toolsets))
+    return listed if limits == UNLIMITED else tuple(tool for tool in listed if limits.lists(ACTIONS[str(tool["name"])]))
 
 
 def announced_tools(names: frozenset[str], limits: Limits = UNLIMITED) -> list[Tool]:

@@ -142,7 +142,10 @@ def _table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 def answers() -> str:
     """Return the file of what a gateway answers at its start."""
-    return written.text(digest(ACTIONS), [tool.message() for tool in toolsets.tools()])
+    listed = {name: toolsets.listed_names(frozenset({name})) for name in toolsets.NAMES}
+    names = {name: [each for each in ACTIONS if each in listed[name]] for name in toolsets.NAMES}
+    every = toolsets.tools(toolsets.NAMES)
+    return written.text(digest(ACTIONS), names, [tool.message() for tool in every])
 
 
 def files() -> dict[str, str]:

@@ -58,6 +58,12 @@ def named(module: str) -> str:
         for name, field in ServiceSettings.model_fields.items()
         if isinstance(field.validation_alias, AliasChoices) and name.upper() in field.validation_alias.choices
     ]
+    fields["SWITCHES"] = [
+        name
+        for settings in PROCESSES["GATEWAY"]
+        for name, field in settings.model_fields.items()
+        if field.annotation is bool
+    ]
     end = '    """.split()  # noqa: SIM905 - as a list it would be a page long\n)'
     lists = [f'{what}: Final = tuple(\n    """\n{_wrapped(names)}\n{end}' for what, names in fields.items()]
     return "\n".join([head, "", *lists, ""])

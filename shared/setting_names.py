@@ -18,12 +18,17 @@ GATEWAY: Final = tuple(
     """
     data_dir log_level port autostart url plain_http session client_id token token_file shared shared_idle_s
     toolsets resources structured pages_ttl_ms elements_ttl_ms screenshots_ttl_ms allow_remote tls_cert tls_key
-    behind_proxy transport mcp_host mcp_port ws_port auth auth_secret auth_file cors_origins allowed_hosts
-    rate_limit_window_ms rate_limit_max max_message_bytes heartbeat_interval_ms heartbeat_timeout_ms
+    behind_proxy transport mcp_host mcp_port mcp_path ws_port ws_path auth auth_secret auth_file cors_origins
+    allowed_hosts rate_limit_window_ms rate_limit_max max_message_bytes heartbeat_interval_ms heartbeat_timeout_ms
     """.split()  # noqa: SIM905 - as a list it would be a page long
 )
 BARE: Final = tuple(
     """
     log_level port app_env browser_type headless
+    """.split()  # noqa: SIM905 - as a list it would be a page long
+)
+SWITCHES: Final = tuple(
+    """
+    autostart plain_http shared structured allow_remote behind_proxy
     """.split()  # noqa: SIM905 - as a list it would be a page long
 )

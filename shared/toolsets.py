@@ -56,11 +56,10 @@ class Tool(NamedTuple):
     annotations: dict[str, bool]
 
     def message(self) -> dict[str, object]:
-        """Return the tool in the protocol's form."""
-        title = self.name.replace("_", " ").capitalize()
-        told: dict[str, object] = {"name": self.name, "title": title, "description": self.description}
-        told["inputSchema"] = self.schema
-        return told | ({"annotations": self.annotations} if self.annotations else {})
+        """Return the tool in the protocol's form, its keys in the order in which the SDK sends them."""
+        told = {"annotations": dict(sorted(self.annotations.items()))} if self.annotations else {}
+        schema, title = dict(sorted(self.schema.items())), self.name.replace("_", " ").capitalize()
+        return {**told, "description": self.description, "inputSchema": schema, "name": self.name, "title": title}
 
 
 def category(action: type[Action]) -> str:

@@ -26,8 +26,6 @@ REMOVED: Final = {
     "origin_at_once": "how often sites are asked is not limited",
     "origin_local": "how often sites are asked is not limited",
     "origin_pause_s": "the reply to a 429 or 503 names its Retry-After",
-    "mcp_path": "the http transport is at /mcp",
-    "ws_path": "the websocket transport is at /ws",
     "login_within_s": "the window of `browse-together login` stays open for 15 minutes",
     "dialog_wait_ms": "a dialog that nobody answers is dismissed after 30 s",
     "save_every_ms": "logins are saved every 30 s",

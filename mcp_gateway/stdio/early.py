@@ -1,7 +1,7 @@
 """The first replies of a chat, while the SDK is still being imported, which takes half a second.
 
-They equal the SDK's own replies (a test compares them). The SDK gets the same messages later, and its replies to them
-are dropped.
+They are the SDK's own replies, byte for byte (a test compares them). The SDK gets the same messages later, and its
+replies to them are dropped.
 """
 
 from collections.abc import Callable, Sequence
@@ -53,13 +53,13 @@ def _is_plain(params: dict[object, object]) -> bool:
 
 def _initialize_result(version: str, instructions: str) -> Message:
     return {
-        "protocolVersion": version if version in HANDSHAKE_VERSIONS else HANDSHAKE_VERSIONS[-1],
         "capabilities": {
             "completions": {},
             "prompts": {"listChanged": False},
-            "resources": {"subscribe": True, "listChanged": False},
+            "resources": {"listChanged": False, "subscribe": True},
             "tools": {"listChanged": True},
         },
-        "serverInfo": {"name": APP_NAME, "version": VERSION},
         "instructions": instructions,
+        "protocolVersion": version if version in HANDSHAKE_VERSIONS else HANDSHAKE_VERSIONS[-1],
+        "serverInfo": {"name": APP_NAME, "version": VERSION},
     }

@@ -123,7 +123,7 @@ class Launcher:
             for request_id, request in [*self._unanswered.waiting.items()]:
                 result = self._early.result(request.message)
                 if result is not None and self._unanswered.answer(request_id):
-                    self._lines.write(jsonrpc.response(request_id, result=result))
+                    self._lines.write(jsonrpc.answer(request_id, result))
 
     def _connect(self, link: Link) -> None:
         """Tell a process whose chat this is, and send it the unanswered requests."""
@@ -188,7 +188,7 @@ class Launcher:
         with self._changed:
             result = None if self._is_served else self._early.result(message)
         if result is not None:
-            self._lines.write(jsonrpc.response(message["id"], result=result))
+            self._lines.write(jsonrpc.answer(message["id"], result))
         with self._sending:
             with self._changed:
                 expected = self._unanswered.from_client(message)

@@ -28,7 +28,7 @@ from mcp_gateway.results import encoded
 from mcp_gateway.transports import access
 from mcp_gateway.transports.access import LIVES_S, SESSION_PARAMETER, Access, Refused, Tickets
 from mcp_gateway.transports.messages import OneMessage
-from mcp_gateway.transports.settings import LOOPBACK, MCP_PATH, MESSAGES_PATH, SSE_PATH, WS_PATH, TransportSettings
+from mcp_gateway.transports.settings import LOOPBACK, MESSAGES_PATH, SSE_PATH, TransportSettings
 from mcp_gateway.transports.streamable_http import Connect, StreamableHttp
 from shared.errors import BrowseError
 from shared.json_lines.lines import BYTE_ORDER_MARK
@@ -90,7 +90,7 @@ class _Host:
                 message = jsonrpc.parse(text.removeprefix(BYTE_ORDER_MARK))
                 yield jsonrpc_message_adapter.validate_python(message, by_name=False)
             except jsonrpc.InvalidMessage as invalid:
-                await self._send(jsonrpc.response(invalid.request_id, error=invalid.error))
+                await self._send(jsonrpc.refusal(invalid.request_id, invalid.error))
             except ValidationError:  # a malformed reply that nothing waits for: wrong requests were refused
                 continue
         if frame.get("code") not in _ENDED:
@@ -164,8 +164,8 @@ def http_app(settings: TransportSettings, connect: Connect, access: Access, stre
     """Return the application that serves streamable HTTP, and SSE for older clients, on one port."""
     paths, routes = list[str](), list[BaseRoute]()
     if "http" in settings.transport:
-        paths.append(MCP_PATH)
-        routes.append(Route(MCP_PATH, streamable))
+        paths.append(settings.mcp_path)
+        routes.append(Route(settings.mcp_path, streamable))
     if "sse" in settings.transport:
         sse = SseServerTransport(MESSAGES_PATH, max_request_body_size=settings.max_message_bytes)
         paths.append(SSE_PATH)
@@ -177,10 +177,10 @@ def http_app(settings: TransportSettings, connect: Connect, access: Access, stre
 
 
 def websocket_app(settings: TransportSettings, connect: Connect, access: Access) -> ASGIApp:
-    routes = list[BaseRoute]([WebSocketRoute(WS_PATH, WebSockets(connect, access))])
+    routes = list[BaseRoute]([WebSocketRoute(settings.ws_path, WebSockets(connect, access))])
     if access.tickets:
-        routes.append(Route(WS_PATH, SessionMaker(access.tickets), methods=["POST"]))
-    return _behind_door(Router(routes, default=_Elsewhere(f"{WS_PATH}, by websocket")), settings, access)
+        routes.append(Route(settings.ws_path, SessionMaker(access.tickets), methods=["POST"]))
+    return _behind_door(Router(routes, default=_Elsewhere(f"{settings.ws_path}, by websocket")), settings, access)
 
 
 class _Sse:

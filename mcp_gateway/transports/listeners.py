@@ -20,7 +20,7 @@ from client import ports
 from mcp_gateway.gateway import Gateway
 from mcp_gateway.transports.access import Access, read_keys
 from mcp_gateway.transports.app import http_app, websocket_app
-from mcp_gateway.transports.settings import MCP_PATH, SSE_PATH, WS_PATH, NotUsable, TransportSettings
+from mcp_gateway.transports.settings import SSE_PATH, NotUsable, TransportSettings
 from mcp_gateway.transports.streamable_http import StreamableHttp
 from shared.patience import MAX_HEAD_BYTES, Patience
 from shared.requests import ambiguity
@@ -153,10 +153,10 @@ class Listeners:
             for name, listener in self._bound().items():
                 common = self._settings, self._connect, self._access
                 if name == "http":
-                    paths = {"http": MCP_PATH, "sse": SSE_PATH}
+                    paths = {"http": self._settings.mcp_path, "sse": SSE_PATH}
                     self._start(http_app(*common, self._streamable), listener, paths)
                 else:
-                    self._start(websocket_app(*common), listener, {"websocket": WS_PATH})
+                    self._start(websocket_app(*common), listener, {"websocket": self._settings.ws_path})
             try:
                 yield
             finally:

@@ -13,10 +13,9 @@ Kind = Literal["stdio", "http", "sse", "websocket", "jsonl"]
 Auth = Literal["bearer", "api-key", "session", "none"]
 
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
-MCP_PATH: Final = "/mcp"
-WS_PATH: Final = "/ws"
 SSE_PATH: Final = "/sse"
 MESSAGES_PATH: Final = "/messages/"
+_PATH: Final = r"^/[A-Za-z0-9._~/-]*$"
 _ALSO = {"ws": "websocket", "streamable-http": "http", "json-lines": "jsonl"}
 
 
@@ -59,7 +58,9 @@ class TransportSettings(ListeningSettings):
         default="127.0.0.1", min_length=1, description="Address to listen on."
     )
     mcp_port: int = Field(default=3000, ge=0, le=65535, description="Port for http and sse; 0 takes a free one.")
-    ws_port: int = Field(default=3001, ge=0, le=65535, description="Port for websocket (at /ws); 0 takes a free one.")
+    mcp_path: str = Field(default="/mcp", pattern=_PATH, max_length=200, description="Path of http, such as /mcp.")
+    ws_port: int = Field(default=3001, ge=0, le=65535, description="Port for websocket; 0 takes a free one.")
+    ws_path: str = Field(default="/ws", pattern=_PATH, max_length=200, description="Path of websocket, such as /ws.")
     auth: Annotated[Auth, BeforeValidator(_auth)] = Field(
         default="bearer",
         description="How a client proves itself: bearer (or token: Authorization), api-key (X-API-Key), session (like "
@@ -114,6 +115,8 @@ class TransportSettings(ListeningSettings):
             raise ValueError("stdio and jsonl both speak on stdin; name one of them")
         if self.mcp_port == self.ws_port != 0 and "websocket" in self.networks and len(self.networks) > 1:
             raise ValueError(f"--port and --ws-port are both {self.ws_port}; each transport has a port of its own")
+        if {"http", "sse"} <= self.networks and f"{self.mcp_path}/".startswith((f"{SSE_PATH}/", MESSAGES_PATH)):
+            raise ValueError(f"--path {self.mcp_path} is taken by the transport sse; choose another")
         if self.auth == "none" and self.networks and (flag := self._reached_from_elsewhere):
             raise ValueError(f"{flag} is reached from elsewhere; --auth none is for loopback only")
         if not self.is_loopback and self.networks:

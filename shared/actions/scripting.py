@@ -114,11 +114,13 @@ def _method(action: "Fetch") -> str:
 
 
 class Fetch(PageAction):
-    """Send an HTTP request from the page, with its cookies.
+    """Send a request with the page's cookies.
 
-    It has the page's origin. An HTTP error status is an error that carries status, headers and the body's start."""
+    It has the page's origin. A PDF is kept as a file whatever the type. A header's value may be a secret's name, with
+    what comes before it: {"secret": "api", "prefix": "Bearer "}. An HTTP error status is an error that carries status,
+    headers and the body's start."""
 
-    everyday = ("method", "headers", "body")
+    everyday = ("responseType", "method", "headers", "body")
     effect = Effect.ACTS
     request_method = computed("GET", _method)
     option_bags = ("params", "fetchOptions")
@@ -127,15 +129,13 @@ class Fetch(PageAction):
     extra_keys = ("status", "redirectedTo", "headers")
     untrusted = True
 
-    url: Address = Field(min_length=1, description="May be relative to the page's.")
-    response_type: Literal["text", "json", "binary"] = Field(
-        default="text", description="binary is kept as a file, and so is a PDF."
-    )
-    method: str | None = Field(default=None, pattern=r"^[A-Za-z]+$", description="GET without it.")
+    url: Address = Field(min_length=1, description="Or a path.")
+    response_type: Literal["text", "json", "binary"] = Field(default="text", description="binary: file.")
+    method: str | None = Field(default=None, pattern=r"^[A-Za-z]+$", description="Else GET.")
     headers: dict[str, str | SecretHeader] | None = Field(
-        default=None, max_length=200, description='A value: text, or {"secret": NAME, "prefix": "Bearer "}.'
+        default=None, max_length=200, description='Or {"secret": NAME}.'
     )
-    body: LongText | Fields | Items | None = Field(default=None, description="Text, or what to send as JSON.")
+    body: LongText | Fields | Items | None = Field(default=None, description="Or JSON.")
     mode: Literal["cors", "no-cors", "same-origin", "navigate"] | None = Field(default=None, description="CORS mode.")
     credentials: Literal["omit", "same-origin", "include"] | None = Field(
         default=None, description="When cookies go along; same-origin by default."

@@ -13,13 +13,19 @@ from mcp.types.version import HANDSHAKE_PROTOCOL_VERSIONS, LATEST_HANDSHAKE_VERS
 from pydantic import JsonValue
 
 from mcp_gateway import jsonrpc
+from mcp_gateway.cards import EXTENSION, MIME_TYPE
 from mcp_gateway.connection import Connection
 from mcp_gateway.jsonrpc import Message
+from mcp_gateway.results import encoded
+from mcp_gateway.settings import Settings
+from mcp_gateway.startup import prepare
 from mcp_gateway.stdio.early import HANDSHAKE_VERSIONS, EarlyReplies
+from mcp_gateway.stdio.foreseen import foresee
 from mcp_gateway.stdio.launcher import Launcher
 from mcp_gateway.tools import listed_tools
 from shared.instructions import INSTRUCTIONS
 from shared.json_lines.lines import Lines
+from shared.toolsets import NAMES
 from tests.support.chat import CLIENT, MODERN, Chat
 from tests.support.gateway_fixtures import connection_to
 
@@ -47,7 +53,7 @@ def handshake(version: str) -> Json:
     return {"protocolVersion": version, "capabilities": {"roots": {"listChanged": True}}, "clientInfo": CLIENT}
 
 
-async def sdk_replies(connection: Connection, *requests: tuple[str, Json | None]) -> list[Json]:
+async def sdk_replies(connection: Connection, *requests: tuple[str, Json | None]) -> list[bytes]:
     """Return what the SDK's server answers by itself, as it stands on the wire."""
     to_server, incoming = anyio.create_memory_object_stream[SessionMessage | Exception](9)
     outgoing, from_server = anyio.create_memory_object_stream[SessionMessage](9)
@@ -60,7 +66,7 @@ async def sdk_replies(connection: Connection, *requests: tuple[str, Json | None]
                 await to_server.send(SessionMessage(request))
                 reply = (await from_server.receive()).message
                 assert isinstance(reply, JSONRPCResponse | JSONRPCError)
-                replies.append(json.loads(reply.model_dump_json(by_alias=True, exclude_unset=True)))
+                replies.append(encoded(reply))
             to_server.close()
     return replies
 
@@ -70,21 +76,51 @@ def test_the_early_server_knows_the_handshakes_that_the_sdk_knows() -> None:
     assert HANDSHAKE_VERSIONS[-1] == LATEST_HANDSHAKE_VERSION
 
 
+async def early_and_later(settings: Settings, early: EarlyReplies, hello: Json, instructions: str) -> None:
+    """Assert that the early replies to a handshake, a ping and a list are the SDK's, byte for byte."""
+    requests: list[tuple[str, Json | None]] = [("initialize", hello), ("ping", None), ("tools/list", None)]
+    results = [early.result(request(number, *each)) for number, each in enumerate(requests)]
+    answers = [jsonrpc.answer(number, result) for number, result in enumerate(results) if result is not None]
+    connection = connection_to(settings)
+    connection.instructions = instructions
+    assert answers == await sdk_replies(connection, *requests)
+
+
 @pytest.mark.parametrize("toolsets", ["core", "all"])
 @pytest.mark.parametrize("version", [*HANDSHAKE_VERSIONS, "2026-07-28", "2099-01-01", "nonsense"])
 async def test_the_early_replies_are_what_the_sdk_would_say(
     connection: Connection, version: str, toolsets: str
 ) -> None:
     settings = connection.settings.model_copy(update={"toolsets": frozenset({toolsets})})
-    requests: list[tuple[str, Json | None]] = [
-        ("initialize", handshake(version)),
-        ("ping", None),
-        ("tools/list", None),
-    ]
     replies = early(listed_tools(settings.toolsets))
-    results = [replies.result(request(number, *each)) for number, each in enumerate(requests)]
-    answers = [json.loads(jsonrpc.response(number, result=result)) for number, result in enumerate(results)]
-    assert answers == await sdk_replies(connection_to(settings), *requests)
+    await early_and_later(settings, replies, handshake(version), INSTRUCTIONS)
+
+
+SETTINGS = [
+    *({"BROWSE_TOOLSETS": name} for name in NAMES),
+    *({"BROWSE_TOOLSETS": names} for names in ("network,core", "all, seven", "seven hands", "dialogs,medai", "mediä")),
+    *({"BROWSE_SESSION": "new"}, {"BROWSE_RESOURCES": "none"}, {"BROWSE_STRUCTURED": "true"}),
+    *({"BROWSE_CLIENT_ID": "claude"}, {"BROWSE_TOKEN": "none.of.ours"}, {"browse_toolsets": "help"}, {}),
+]
+"""Those that change what a chat is told first, and some of those that do not."""
+
+
+@pytest.mark.parametrize("given", SETTINGS, ids=str)
+@pytest.mark.parametrize(
+    "capabilities", [{}, {"extensions": {EXTENSION: {"mimeTypes": [MIME_TYPE]}}}], ids=["", "cards"]
+)
+async def test_what_is_foreseen_of_settings_is_what_the_sdk_says_once_they_are_read(
+    connection: Connection, given: dict[str, str], capabilities: Json, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in given.items():
+        monkeypatch.setenv(name, value)
+    hello = handshake("2025-11-25") | {"capabilities": capabilities}
+    seen, prepared = foresee({}, os.environ), prepare()
+    if seen is None:
+        assert "BROWSE_TOKEN" in given
+        return
+    settings = connection.settings.model_copy(update={"toolsets": prepared.settings.toolsets})
+    await early_and_later(settings, EarlyReplies(seen.instructions, seen.tools), hello, prepared.instructions)
 
 
 def test_a_list_that_is_asked_for_early_is_answered_as_soon_as_it_is_there() -> None:

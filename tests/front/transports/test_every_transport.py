@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from urllib.parse import urlsplit
 
 import pytest
 from mcp import Client
@@ -10,7 +11,7 @@ from mcp.client.streamable_http import streamable_http_client
 
 from mcp_gateway.connection import Connection
 from mcp_gateway.websocket_client import websocket_client
-from tests.front.transports.conftest import KEY, Listening
+from tests.front.transports.conftest import KEY, Listen, Listening
 from tests.support.gateway_fixtures import connection
 from tests.support.standin import StandIn
 
@@ -41,3 +42,21 @@ async def test_one_call_is_one_post_to_the_service(
                 assert (way, [post.path for post in posts]) == (way, ["/api/browser"] * CALLS)
                 assert len({post.headers["x-browse-call"] for post in posts}) == CALLS
                 assert {post.headers["x-browse-attempt"] for post in posts} == {"1"}
+
+
+async def test_http_and_websockets_are_served_at_the_paths_that_settings_name(listen: Listen) -> None:
+    paths = {"mcp_path": "/of/agents", "ws_path": "/stream"}
+    async with asyncio.timeout(20), listen(transport="http,sse,websocket", **paths) as gateway, gateway.http() as http:
+        served = {name: urlsplit(url).path for name, url in gateway.urls.items()}
+        assert served == {"http": "/of/agents", "sse": "/sse", "websocket": "/stream"}
+        for client in (
+            Client(streamable_http_client(gateway.url, http_client=http)),
+            Client(websocket_client(gateway.urls["websocket"], key=KEY), mode="legacy"),
+        ):
+            async with client:
+                assert "goto" in {tool.name for tool in (await client.list_tools()).tools}
+        refusal = await http.post(
+            gateway.url.replace("/of/agents", "/mcp"), json={"jsonrpc": "2.0", "id": 1, "method": "ping"}
+        )
+        assert refusal.status_code == 404
+        assert "MCP is at /of/agents and /sse." in refusal.text

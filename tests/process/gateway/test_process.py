@@ -22,10 +22,11 @@ from mcp.types import TextContent
 from pydantic import JsonValue
 from starlette.responses import Response
 
+from client.credentials import mint
 from mcp_gateway.stdio.launcher import EXIT_WITHIN_S
 from shared import catalogue, toolsets
 from shared.instructions import INSTRUCTIONS
-from shared.wire import MAX_MESSAGE_BYTES
+from shared.wire import MAX_MESSAGE_BYTES, TOKEN_LIMITS
 from tests.support import frames
 from tests.support.chat import CLIENT, MODERN, ROOT, Chat, chatting, environment, text
 from tests.support.standin import Seen, StandIn, success
@@ -74,9 +75,19 @@ async def test_the_first_two_replies_wait_for_nothing_that_takes_long_to_load(tm
     file.write_text("toolsets = ['help']\n", encoding="utf-8")
     async with chatting(environment(BROWSE_CONFIG=str(file)), "-c", HELD_UP) as client:
         await client.initialize()
+        listed = (await client.ask("tools/list"))["result"]
+        wanted = frozenset({"help"})
+        made = toolsets.tools(wanted, extra=toolsets.listed_names(wanted))
+        assert listed == {"tools": [tool.message() for tool in made]}
+        assert await asyncio.wait_for(client.stderr.readline(), 10) == b"\n"
+    limited = mint("s" * 32, "limited", claims={TOKEN_LIMITS: {"read_only": True}})
+    async with chatting(environment(BROWSE_CONFIG=os.devnull, BROWSE_TOKEN=limited), "-c", HELD_UP) as client:
         await client.stderr.readline()
-        await client.send("tools/list")  # which this file decides, and what reads it is not there yet
         assert (await client.ask("ping"))["result"] == {}
+        await client.send("initialize", HANDSHAKE)  # the token decides, and what reads it is not there yet
+        await client.send("tools/list")
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(client.receive(), 0.5)
 
 
 @pytest.mark.own_start

@@ -32,7 +32,7 @@ def test_help_names_every_setting(
     assert ends(monkeypatch, flag) == 0
     shown = capsys.readouterr().out
     assert shown.startswith("usage: mcp-gateway ")
-    flags = {"port": "service-port", "mcp_host": "host", "mcp_port": "port"}
+    flags = {"port": "service-port", "mcp_host": "host", "mcp_port": "port", "mcp_path": "path"}
     for name in {*Settings.model_fields, *TransportSettings.model_fields} - {"token", "auth_secret"}:
         assert f"--{flags.get(name, name).replace('_', '-')} " in shown or f"--{name.replace('_', '-')}," in shown
 
@@ -67,14 +67,14 @@ def test_what_is_unknown_is_an_error_that_names_the_nearest(
 
 def test_a_flag_of_a_removed_setting_is_a_warning(capsys: pytest.CaptureFixture[str]) -> None:
     environment = dict[str, str]()
-    arguments = ["--mcp-path", "/here", "--no-metrics-enabled", "--ws-path=/there", "--toolsets", "all"]
+    arguments = ["--save-every-ms", "9", "--no-metrics-enabled", "--park-after-ms=9", "--toolsets", "all"]
     assert take(arguments, environment) == {"BROWSE_TOOLSETS": "--toolsets"}
     assert environment == {"BROWSE_TOOLSETS": "all"}
     assert capsys.readouterr().err.splitlines() == [
         f"mcp-gateway: {flag} {no_more(name)}"
         for flag, name in (
-            ("--mcp-path", "mcp_path"),
+            ("--save-every-ms", "save_every_ms"),
             ("--no-metrics-enabled", "metrics_enabled"),
-            ("--ws-path", "ws_path"),
+            ("--park-after-ms", "park_after_ms"),
         )
     ]

@@ -11,7 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from mcp_gateway import jsonrpc
-from mcp_gateway.jsonrpc import Message, response
+from mcp_gateway.jsonrpc import Message, answer
 from shared.json_lines.lines import Lines
 from shared.wire import MAX_MESSAGE_BYTES
 
@@ -174,5 +174,5 @@ def test_a_message_over_the_limit_is_refused_by_name_and_the_connection_goes_on(
 def test_a_client_that_stopped_reading_is_no_error() -> None:
     incoming, outgoing = os.pipe()
     os.close(incoming)
-    Lines(0, outgoing).write(response(1, result={}))
+    Lines(0, outgoing).write(answer(1, {}))
     os.close(outgoing)

@@ -49,6 +49,16 @@ def given(monkeypatch: pytest.MonkeyPatch, *flags: str) -> dict[str, str]:
         (["--url", "http://10.0.0.1:8888"], "--url http://10.0.0.1:8888 would send the token unencrypted to another"),
         (["--transport", "http", "--host", "10.0.0.1", "--auth", "none", "--allow-remote"], "--auth none is for loop"),
         (["--transport", "http,ws", "--port", "3001"], "--port and --ws-port are both 3001"),
+        *(
+            (["--transport", "http", "--path", path], "--path: ")
+            for path in ("mcp", "/a?b=c", "/a b", "http://x/", "//{}")
+        ),
+        (["--transport", "http,ws", "--ws-path", "ws"], "--ws-path: "),
+        (["--transport", "ws", "--path", "ws"], "--path: "),
+        *(
+            (["--transport", "http,sse", "--path", path], f"--path {path} is taken by the transport sse")
+            for path in ("/sse", "/sse/", "/messages", "/messages/x")
+        ),
         (["--transport", "stdio,jsonl"], "stdio and jsonl both speak on stdin; name one of them"),
     ],
 )

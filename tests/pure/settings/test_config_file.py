@@ -52,6 +52,7 @@ def test_the_file_is_in_the_platforms_directory_and_need_not_be_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(platformdirs, "user_config_dir", lambda *_, **__: str(tmp_path / "browse-together"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     monkeypatch.setenv("BROWSE_CONFIG", "")
     assert config_place.path() == tmp_path / "browse-together" / "config.toml"
     assert ServiceSettings().max_pages == 150
