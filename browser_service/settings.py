@@ -160,8 +160,9 @@ class Settings(ListeningSettings, ProcessSettings):
     )
     timeline: Literal["thumbnails", "watched", "off"] = Field(
         default="watched",
-        description="Small pictures of acts for replays: only while somebody watches or records the page, of every act "
-        "(thumbnails), or none. The newest 13,000 are kept: 200 MB at most.",
+        description="Small pictures of acts for the wall and replays: of acts while somebody watches or records the "
+        "page (watched), of every act (thumbnails; many agents together get a quarter less done), or none (off). The "
+        "newest 13,000 are kept: 200 MB at most.",
     )
     client_calls_per_minute: int = Field(
         default=600, ge=0, description="Calls a minute of one client; 0 means no limit."

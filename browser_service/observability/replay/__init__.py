@@ -26,6 +26,8 @@ _ACTS: Final = Path(shared.__file__).with_name("acts.js")
 _AT_ONCE: Final = timedelta(seconds=0.5)
 """An act that begins this soon after another one on its page shares that page's next picture."""
 _WITH_ROOM: Final = "browse-together replay --max-mb gives them room"
+_UNPICTURED: Final = "Not pictured: acts get pictures while somebody watches or records their page (BROWSE_TIMELINE)"
+_OF_OWNER: Final = "Pictures are for the account's owner, and not for a token that was given."
 _PART: Final = re.compile(r"\{\{(\w+)\}\}")
 
 
@@ -66,7 +68,7 @@ class Replay:
     @property
     def left_out(self) -> list[str]:
         """Return what part of the time span is missing from the page."""
-        texts = [] if self._of_owner else ["Pictures are for the account's owner, and not for a token that was given."]
+        texts = [] if self._of_owner else [_OF_OWNER]
         if self._no_pictures_before:
             texts.append(f"Pictures until {self._no_pictures_before} are left out: {_WITH_ROOM}.")
         if self._without_room:
@@ -95,6 +97,7 @@ class Replay:
         about: Json = {
             "filters": {**self._filters},
             "leftOut": [*self.left_out],
+            "unpictured": _UNPICTURED if self._of_owner else _OF_OWNER,
             "made": iso(datetime.now(UTC), "seconds"),
             "version": VERSION,
         }
@@ -120,7 +123,7 @@ class Replay:
         size = sum(map(len, new))
         if size and (not self.has_room or self._bytes + size > self._most_bytes):
             self._no_pictures_before = self._no_pictures_before or act.record.time
-            return {}
+            return {"leftOut": True}
         self._bytes += size
         target = pictures.target.model_dump() if pictures.target is not None else None
         shown: Json = {name: self._place(each) for name, each in both.items() if each is not None}

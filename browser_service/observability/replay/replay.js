@@ -71,7 +71,7 @@
       $(each).disabled = !(act[each] || (each === "after" && act.hidden));
     }
     $("image").hidden = !found;
-    $("note").textContent = found ? "" : act.hidden ? "Not pictured: a password or a code might have been seen" : images.length ? "This act was not pictured: nobody watched or recorded its page, or the next act followed at once" : "No pictures: nobody watched or recorded these pages meanwhile";
+    $("note").textContent = found ? "" : act.hidden ? "Not pictured: a password or a code might have been seen" : act.leftOut ? "Its pictures are left out, as said above" : about.unpictured;
     if (found) {
       const is = found === act.before ? "before" : "after";
       $("image").src = source(found.image);
@@ -277,6 +277,7 @@
   $("after").onclick = () => { stop(); turn("after"); };
   $("slider").oninput = () => { stop(); show(places[$("slider").value - 1] ?? at); };
   $("search").oninput = $("page").oninput = choose;
+  document.body.classList.toggle("unpictured", !images.length);
   head();
   list();
   offerPages();

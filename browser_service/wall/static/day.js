@@ -18,7 +18,7 @@ export class DayView {
     Object.assign(this, { socket, tell });
     this.element = el("main", { className: "day", tabIndex: -1 },
       el("header", {}, el("a", { className: "button plain back", href: "#/", "aria-label": "Back to the wall" }, "←"), el("h1", {}, "The past day")),
-      el("p", { className: "quiet" }, "A replay has pictures from while a wall showed its page, or something recorded it."),
+      el("p", { className: "quiet small" }, "A replay has pictures of what somebody watched or recorded then; BROWSE_TIMELINE changes that."),
       this.#lists);
     this.#timer = setInterval(() => document.hidden || this.#ask(), ASKED_EVERY_MS);
     this.#ask();

@@ -61,6 +61,7 @@ export class Panel {
     const save = el("button", { type: "button", className: "plain small", onclick: () => this.#save() }, "Save as a flow…");
     const replay = el("button", { type: "button", className: "plain small", title: "Play what was done here, in a window of its own", onclick: () => openWindow(this.socket, "page", this.id, this.tell) }, "Replay");
     if (!this.model.viewer.readOnly) this.panels[0].prepend(el("p", { className: "of-all" }, replay, save));
+    this.panels[0].append(el("p", { className: "of-pictures quiet small" }, "Acts get pictures while somebody watches or records the page; BROWSE_TIMELINE changes that."));
     return el("section", { className: "panel", "aria-label": "What happened" },
       el("div", { className: "tabs", role: "tablist" }, tabs), this.panels);
   }

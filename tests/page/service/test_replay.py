@@ -2,6 +2,7 @@
 
 import base64
 import io
+import re
 
 import pytest
 from PIL import Image
@@ -81,3 +82,21 @@ async def test_a_replay_is_played_and_searched_by_keyboard_and_asks_no_server(
     await expect(page.get_by_role("status").first).to_have_text("1 act")
     assert await page.get_by_role("listitem").count() == 1
     assert not asked
+
+
+async def test_a_replay_of_what_nobody_watched_says_why_it_has_no_pictures(
+    service: RunningService, agent: Agent, site: Site
+) -> None:
+    replay = Replay({}, 1_000_000, more=False)
+    replay.add([Act(record(1, action="click", arguments={"selector": "#buy"}), ActPictures())])
+    await agent.call("goto", pageId="replay", url=site.page("/replay", replay.html()))
+    page = service.window("replay")
+    await expect(page.locator("#note")).to_have_text(
+        re.compile("Not pictured: .* watches or records .*BROWSE_TIMELINE")
+    )
+    await expect(page.get_by_role("button", name="Before")).to_be_hidden()
+    await expect(page.get_by_role("heading", level=2)).to_have_text("clicks")
+    theirs = Replay({}, 1_000_000, more=False, of_owner=False)
+    theirs.add([Act(record(1, action="click"), ActPictures())])
+    await agent.call("goto", pageId="replay", url=site.page("/theirs", theirs.html()))
+    await expect(page.locator("#note")).to_contain_text("for the account's owner")

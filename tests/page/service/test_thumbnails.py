@@ -21,6 +21,7 @@ from tests.support.site import Site
 
 pytestmark = pytest.mark.anyio
 
+PAINTED_S = 0.05
 PAGE = """<body style="margin:0;background:red">
 <button style="position:absolute;left:50px;top:40px;width:80px;height:30px"
  onclick="document.body.style.background='blue'">Go</button>
@@ -79,7 +80,7 @@ async def test_an_act_that_somebody_watches_is_pictured_before_and_after_with_it
     assert denied.status_code == 403
 
 
-async def test_all_acts_are_pictured_where_that_is_set_and_the_oldest_pictures_go(
+async def test_all_acts_are_pictured_if_the_setting_says_so_and_the_oldest_pictures_go(
     tmp_path: Path, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("browser_service.store.thumbnails.MOST_ROWS", 1)
@@ -92,6 +93,24 @@ async def test_all_acts_are_pictured_where_that_is_set_and_the_oldest_pictures_g
         await pictures(service, agent, "click")
         ((size,),) = await service.parts.journal.read("SELECT length(data) FROM thumbnails")
         assert 0 < int(str(size)) <= thumbnails.MOST_BYTES
+
+
+async def test_an_act_that_nobody_watches_is_not_pictured_by_default_and_its_page_not_asked_for_secrets(
+    service: RunningService, agent: Agent, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = list[object]()
+
+    async def note(*of: object) -> None:
+        asked.append(of)
+
+    monkeypatch.setattr(secrecy, "secrets_on", note)
+    await agent.call("goto", pageId="unseen", url=site.page("/unseen", PAGE))
+    await agent.call("click", pageId="unseen", selector="button")
+    await agent.call("fill", pageId="unseen", selector="input", value="123456")
+    await agent.call("close_page", pageId="unseen")
+    await asyncio.sleep(2 * PAINTED_S)  # nothing tells that no picture is taken
+    kept = await service.parts.journal.read("SELECT 1 FROM thumbnails WHERE client_id = ?", agent.client_id)
+    assert (service.settings.timeline, asked, kept) == ("watched", [], [])
 
 
 async def test_a_picture_that_the_service_does_not_take_is_left_and_said_in_the_log(
