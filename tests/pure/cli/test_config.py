@@ -3,7 +3,6 @@
 import json
 from pathlib import Path
 
-import platformdirs
 import pytest
 from typer.testing import CliRunner, Result
 
@@ -96,9 +95,11 @@ def test_a_toolset_that_is_none_is_told_before_a_chat_finds_it(file: Path) -> No
 
 
 def test_the_file_is_named_also_before_a_person_makes_it(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(platformdirs, "user_config_dir", lambda *_, **__: str(file.parent))
     monkeypatch.setenv("BROWSE_CONFIG", "")
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(file.parent))
+    file = file.parent / "browse-together" / file.name
     assert f"are in {file}, which is not there yet: a line each, such as max_pages = 50." in succeed()
+    file.parent.mkdir()
     written(file, "max_pages = 50\n")
     assert f"are in {file}: a line each" in succeed()
 
