@@ -122,14 +122,13 @@ async def test_a_secret_on_a_page_is_told_by_no_tool_route_or_resource(
 ) -> None:
     origin = site.url("").rstrip("/")
     service.parts.secrets.set(NamedSecret(name="key", value=SECRET, origins=(origin,)))
-    site.page("/env", Answer(f"KEY={SECRET}", content_type="text/plain", headers={"content-disposition": "attachment"}))
-    words = f"<title>{SECRET}</title><h1>{SECRET}</h1><a id=b href=/env>b</a><input id=a value={SECRET}>"
+    words = f"<title>{SECRET}</title><h1>{SECRET}</h1><a id=b href=/key>b</a><input id=a value={SECRET}>"
     script = f"<script>console.log('{SECRET}'); localStorage.setItem('{SECRET}', '{SECRET}')</script>"
     url = site.page("/key", f"{words}<select id=s><option>{SECRET}</select>{script}")
     await agent.call("goto", pageId="own", url=f"{url}?k={SECRET}")
     await agent.call("click", pageId="own", selector="#b")
-    (download,) = (await agent.call("list_downloads"))["downloads"]
-    told = await all_told(agent, "own", download["artifactId"])
+    ours = (await agent.call("export_har", pageId="own"))["artifact"]  # a site's own file is as the site made it
+    told = await all_told(agent, "own", ours["artifactId"])
     asking = asyncio.create_task(agent.reply("evaluate_script", pageId="own", expression=f"alert('{SECRET}')"))
     told["dialog"] = await card_of(agent, "own", lambda frame: "dialog" in frame)
     await agent.call("handle_dialog", pageId="own", accept=True)

@@ -57,7 +57,8 @@ async def test_a_page_in_hand_is_led_to_addresses_back_forward_and_to_words(
     await words.press("Enter")
     await page.wait_for_function("scrollY > 1000")
     await address.focus()
-    await expect(window.locator("#visited option")).to_have_count(2)
+    for been in ("/shop", "/long"):
+        await expect(window.locator(f'#visited option[value="{site.url(been)}"]')).to_have_count(1)
     await address.fill("file:///etc/passwd")
     await address.press("Enter")
     await expect(window.get_by_role("alert")).to_contain_text("file:")
