@@ -20,15 +20,14 @@ demo: setup ## Two agents share one login in a smart home
 
 # Two cores have no work left for a fourth process: all tests take as long with four, and more of them meet their limits
 # of time. Pages are opened in a lighter browser of the same engine, but for tests that ask for the one that users have.
-TESTS := $(PYTHON_IN_VENV) -m pytest -n 3 --dist worksteal -m "not long and not ray"
-PROMISES := tests/process/test_promises.py
+TESTS := $(PYTHON_IN_VENV) -m pytest -n 3 --dist worksteal
 test test-more: export TESTS_BROWSER ?= shell
 
 test: setup ## Run the tests that start nothing of their own, and the promises from end to end, in four minutes
-	@$(TESTS) tests/pure tests/front tests/page $(PROMISES) --ignore tests/page/security
+	@$(TESTS) -m "not (thorough or long or ray)" tests/pure tests/front tests/page tests/process/test_promises.py
 
-test-more: setup ## Run the others: processes, crashes, attacks by pages
-	@$(TESTS) tests/process tests/page/security --ignore $(PROMISES)
+test-more: setup ## Run those that take longer: processes, crashes, kills, attacks and lies of pages
+	@$(TESTS) -m "thorough and not (long or ray)"
 
 # It installs Ray and the schemas of Kubernetes, which are 400 MB. As root: its machines are in a network of their own.
 test-ray: setup ## Try hosts that Ray starts, and check the objects for Kubernetes

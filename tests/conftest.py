@@ -45,6 +45,9 @@ os.environ["NODE_OPTIONS"] = f'--require "{Path(__file__).parents[1] / "browser_
 __all__ = ["hold"]
 
 TESTS = Path(__file__).parent
+THOROUGH = ("process", "page/security", "page/liars", "front/links")
+"""Folders whose tests take long together: `make check` runs them, and `make test` of them only the promises."""
+PROMISES = TESTS / "process" / "test_promises.py"
 IS_REMOTE = os.environ.get("BROWSE_TESTS_HOST") == "remote"
 
 
@@ -61,7 +64,10 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        item.add_marker(item.path.relative_to(TESTS).parts[0])
+        place = item.path.relative_to(TESTS).as_posix()
+        item.add_marker(place.partition("/")[0])
+        if place.startswith(THOROUGH) and item.path != PROMISES:
+            item.add_marker("thorough")
         if IS_REMOTE and (needs := item.get_closest_marker("host_here")) is not None:
             item.add_marker(pytest.mark.skip(*needs.args))
     sharing.bound(items)

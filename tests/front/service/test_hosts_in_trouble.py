@@ -14,7 +14,7 @@ from tests.support.fleets import Elsewhere, Front, front
 from tests.support.service import Agent
 from tests.support.site import Answer, Received, Site
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.thorough]
 
 LONGEST_DELAY_S = 0.05
 CLIENTS = 3

@@ -14,7 +14,7 @@ from tests.support.service import Agent
 from tests.support.site import Answer
 from tests.support.tab import Tab, closed_port
 
-pytestmark = [pytest.mark.anyio, pytest.mark.one_window]
+pytestmark = [pytest.mark.anyio, pytest.mark.one_window, pytest.mark.thorough]
 
 
 Error = dict[str, AnyJson]

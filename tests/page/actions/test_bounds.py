@@ -8,7 +8,7 @@ import pytest
 from tests.support.site import Answer
 from tests.support.tab import Tab
 
-pytestmark = [pytest.mark.anyio, pytest.mark.one_window]
+pytestmark = [pytest.mark.anyio, pytest.mark.one_window, pytest.mark.thorough]
 
 DOUBLED = "(() => { let a = [1]; for (let n = 0; n < %d; n++) a = [a, a]; return a })()"
 TOO_LARGE = {

@@ -14,7 +14,7 @@ from tests.support.json import AnyJson
 from tests.support.service import Agent, RunningService
 from tests.support.site import Answer, Received, Site
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.thorough]
 
 NAMES = (f"flow-{number}" for number in count(1))
 BUY = "<form method=post action=/cart><button name=tea value={0} id={1}>Buy</button></form>"

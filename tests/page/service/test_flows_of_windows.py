@@ -9,7 +9,7 @@ from tests.support.account import recorded
 from tests.support.service import Agent, RunningService
 from tests.support.site import Answer, Site
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.thorough]
 
 NAMES = (f"account-{number}" for number in count(1))
 ACCOUNT = """<button onclick="window.open('/login')">Sign in</button>

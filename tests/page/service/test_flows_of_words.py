@@ -10,7 +10,7 @@ from tests.support.json import AnyJson
 from tests.support.service import Agent
 from tests.support.site import Answer, Site
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.thorough]
 
 NAMES = (f"invoice-{number}" for number in count(1))
 FORM = """<h1>Invoices</h1><form method=post action=/invoices><label>Customer <input name=who></label>

@@ -10,7 +10,7 @@ from tests.support.listening import PATIENCE_S, become, sent, watching
 from tests.support.service import Agent, RunningService
 from tests.support.site import Site
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.thorough]
 
 
 async def running(service: RunningService, page_id: str) -> None:
