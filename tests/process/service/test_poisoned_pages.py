@@ -131,16 +131,16 @@ USES = {
 async def pages(service: RunningService) -> AsyncIterator[tuple[Page, Page]]:
     """Return the page as it came, and as it is poisoned, in contexts of which the service knows nothing."""
     async with visiting(service) as agent:
-        await agent.call("open_page")
+        await agent.call("open_page")  # while it is open, the browser is not closed as one that nobody uses
         browser = service.context().browser
-    assert browser is not None
-    pages = [await (await browser.new_context()).new_page() for _ in range(2)]
-    for page, html in zip(pages, (PAGE, PAGE + POISON), strict=True):
-        await page.route(URL, fulfilled(html))
-        await page.goto(URL)
-    yield pages[0], pages[1]
-    for page in pages:
-        await page.context.close()
+        assert browser is not None
+        pages = [await (await browser.new_context()).new_page() for _ in range(2)]
+        for page, html in zip(pages, (PAGE, PAGE + POISON), strict=True):
+            await page.route(URL, fulfilled(html))
+            await page.goto(URL)
+        yield pages[0], pages[1]
+        for page in pages:
+            await page.context.close()
 
 
 def fulfilled(html: str) -> Callable[[Route], Awaitable[None]]:
