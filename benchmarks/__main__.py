@@ -18,7 +18,7 @@ from rich.markup import escape
 from benchmarks import calls, flows, hosts, neighbours, recovery, skills, soak, startup, tasks, throughput
 from benchmarks.figures import Report, Skipped, table, today
 from benchmarks.processes import Failed
-from shared.errors import BrowseError
+from browse_together.contract.errors import BrowseError
 
 BENCHMARKS: Final[dict[str, Callable[..., Awaitable[Report]]]] = {
     "calls": calls.run,

@@ -30,13 +30,13 @@ from benchmarks.applications import APPS, NAME, PASSWORD, App, Taught
 from benchmarks.figures import Figure, Report, Target
 from benchmarks.plain import Timed, plain_scripts
 from benchmarks.processes import Failed, Gateway, Service, environment, mcp_server, service
+from browse_together.contract.data_files import FLOWS
+from browse_together.contract.named_secrets import NamedSecret
 from browser_service.flows.export import as_python
 from browser_service.flows.files import FlowFiles
 from browser_service.security.named_secrets import NamedSecrets
 from browser_service.security.seal import Seal
 from examples import processes
-from shared.data_files import FLOWS
-from shared.named_secrets import NamedSecret
 from tests.support.json import AnyJson
 from tests.support.site import Site
 

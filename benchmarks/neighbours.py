@@ -20,8 +20,8 @@ import httpx
 from benchmarks.calls import HTML
 from benchmarks.figures import Figure, Report, Target
 from benchmarks.processes import Failed, Gateway, Service, gateway, service
-from client.credentials import Credentials
-from shared import wire
+from browse_together.client.credentials import Credentials
+from browse_together.contract import wire
 from tests.support.site import Site
 
 MOST_MS: Final = Target(1_000.0)

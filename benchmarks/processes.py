@@ -15,9 +15,9 @@ from typing import Final, TypeVar
 
 import psutil
 
+from browse_together.contract.wire import SHARED_GATEWAY
 from examples import processes
 from examples.processes import ServiceProcess
-from shared.wire import SHARED_GATEWAY
 from tests.support.json import AnyJson
 
 ROOT: Final = Path(__file__).parents[1]

@@ -26,7 +26,7 @@ from benchmarks.errands import TASKS, Step
 from benchmarks.figures import Figure, Report, Target
 from benchmarks.processes import ROOT, Failed, browser_of, environment, gateway, service
 from benchmarks.tasks import at
-from shared.schema import kebab
+from browse_together.contract.schema import kebab
 from tests.support.json import AnyJson
 from tests.support.site import Site
 

@@ -44,7 +44,7 @@ from benchmarks.processes import (
     processor,
     service,
 )
-from client import instance
+from browse_together.client import instance
 from tests.support.site import Site
 from tests.support.tab import closed_port
 

@@ -13,6 +13,9 @@ from urllib.parse import urlsplit
 import structlog
 from fastapi import FastAPI
 
+from browse_together.contract import wire
+from browse_together.contract.errors import JournalFailed
+from browse_together.contract.loopback import is_loopback
 from browser_service.host.host import LocalHost
 from browser_service.host.seam import HostLimits
 from browser_service.host.sessions.driver import Started
@@ -27,12 +30,9 @@ from browser_service.services import Carrier, Handlers, MakeHost, Services
 from browser_service.settings import Settings
 from browser_service.store.artifacts import Artifacts
 from browser_service.wall import card, entry, extension, socket, windows
-from shared import wire
-from shared.errors import JournalFailed
-from shared.loopback import is_loopback
 
 if TYPE_CHECKING:
-    from client.tracing import Tracing
+    from browse_together.client.tracing import Tracing
 
 _DAY_S = 86_400
 

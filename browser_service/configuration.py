@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from browse_together.contract.pages import SessionOptions, Size
 from browser_service.host.seam import HostLimits, Idle
 from browser_service.host.sessions.options import LaunchOptions
 from browser_service.host_settings import HostSettings
@@ -12,7 +13,6 @@ from browser_service.security.urls import UrlPolicy
 from browser_service.sessions.records import Browser
 from browser_service.settings import NEEDS_OWN_BROWSER, Settings
 from browser_service.store.journal_file import damage_of
-from shared.pages import SessionOptions, Size
 
 
 def shared_browser(settings: Settings) -> Browser:

@@ -4,6 +4,7 @@ import asyncio
 from functools import partial
 from typing import Final, NamedTuple
 
+from browse_together.contract.pages import Figures, SessionOptions, SessionSpec
 from browser_service.clients.presence import Clients
 from browser_service.host.seam import SessionHost
 from browser_service.host.sessions.memory import Memory
@@ -22,7 +23,6 @@ from browser_service.spine.members import Member
 from browser_service.spine.membership import Membership
 from browser_service.store.journal import Journal
 from browser_service.store.tables import PlacementTable
-from shared.pages import Figures, SessionOptions, SessionSpec
 
 _OPENS_WITHIN_S: Final = 3.0
 

@@ -15,6 +15,13 @@ from typing import Final, NoReturn
 import psutil
 import structlog
 
+from browse_together.contract import written
+from browse_together.contract.actions.traits import Scope
+from browse_together.contract.background import AtMost, until_one_ends
+from browse_together.contract.data_files import INSTANCE_LOCK
+from browse_together.contract.errors import BrowseError
+from browse_together.contract.local_times import leave_to_front
+from browse_together.contract.wire import VERSION
 from browser_service import configuration
 from browser_service.actions import handlers_of
 from browser_service.carriers.dialling import Front
@@ -34,13 +41,6 @@ from browser_service.opening import has_screen
 from browser_service.process import AlreadyRunning, CannotStart, all_is_loaded, prepared, run_to_end
 from browser_service.rules.host_lease import HeldLease
 from browser_service.settings import Settings
-from shared import written
-from shared.actions.traits import Scope
-from shared.background import AtMost, until_one_ends
-from shared.data_files import INSTANCE_LOCK
-from shared.errors import BrowseError
-from shared.local_times import leave_to_front
-from shared.wire import VERSION
 
 _BOOT_ID: Final = Path("/proc/sys/kernel/random/boot_id")
 _LOOK_S: Final = 0.2

@@ -2,9 +2,9 @@
 
 from typing import Literal, Self
 
+from browse_together.contract.model import Model
 from browser_service.security.act_rules import ActRule, read_rules
 from browser_service.settings import Settings
-from shared.model import Model
 
 
 class HostSettings(Model):

@@ -14,10 +14,10 @@ from urllib.parse import SplitResult, urlsplit
 
 import psutil
 
-from client.credentials import token_claims
-from shared.data_files import HOST_ID_FILE, draft
-from shared.loopback import is_loopback
-from shared.wire import HOST_AUDIENCE, INSTANCE_FILE
+from browse_together.client.credentials import token_claims
+from browse_together.contract.data_files import HOST_ID_FILE, draft
+from browse_together.contract.loopback import is_loopback
+from browse_together.contract.wire import HOST_AUDIENCE, INSTANCE_FILE
 
 _ID_CHARACTERS: Final = string.ascii_lowercase + string.digits
 _ID_LENGTH: Final = 12

@@ -11,7 +11,7 @@ import webbrowser
 from pathlib import Path
 from typing import Final
 
-from shared.data_files import LINK_FILES
+from browse_together.contract.data_files import LINK_FILES
 
 _REDIRECT: Final = '<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0;url={}">'
 _READ_WITHIN_S: Final = 120.0

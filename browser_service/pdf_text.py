@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
-from shared.errors import ValidationFailed, field_details
+from browse_together.contract.errors import ValidationFailed, field_details
 
 if TYPE_CHECKING:
     from pypdf import PdfReader

@@ -9,9 +9,9 @@ from typing import Final, ParamSpec, TypeVar
 
 from PIL import Image
 
-from shared.calls import Preview
-from shared.errors import ValidationFailed, field_details
-from shared.wire import INLINE_BYTES, INLINE_EDGE
+from browse_together.contract.calls import Preview
+from browse_together.contract.errors import ValidationFailed, field_details
+from browse_together.contract.wire import INLINE_BYTES, INLINE_EDGE
 
 MOST_PIXELS: Final = 60_000_000
 """Largest picture that is made or opened here."""

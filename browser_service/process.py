@@ -27,26 +27,26 @@ import uvicorn
 from filelock import FileLock, Timeout
 from uvicorn.loops.auto import auto_loop_factory
 
+from browse_together.client import config_place, environment, ports
+from browse_together.client.spans import tracing_of
+from browse_together.contract.absent import CRYPTOGRAPHY, RICH, absent
+from browse_together.contract.data_files import DRIVER_CACHE, INSTANCE_LOCK, JOURNAL_FILE
+from browse_together.contract.errors import ServiceUnavailable
+from browse_together.contract.patience import MAX_HEAD_BYTES
+from browse_together.contract.secret import ensure_secret
+from browse_together.contract.wire import DOWN_FILE, INSTANCE_FILE, MAX_SOCKET_BYTES
 from browser_service.host.sessions import driver
 from browser_service.host.sessions.executables import ask_early
 from browser_service.host.sessions.options import LaunchOptions
 from browser_service.observability.logging import configure
 from browser_service.settings import Settings
 from browser_service.store.journal_file import NewerJournal, check_version
-from client import config_place, environment, ports
-from client.spans import tracing_of
-from shared.absent import CRYPTOGRAPHY, RICH, absent
-from shared.data_files import DRIVER_CACHE, INSTANCE_LOCK, JOURNAL_FILE
-from shared.errors import ServiceUnavailable
-from shared.patience import MAX_HEAD_BYTES
-from shared.secret import ensure_secret
-from shared.wire import DOWN_FILE, INSTANCE_FILE, MAX_SOCKET_BYTES
 
 if TYPE_CHECKING:  # their import takes most of a start: the driver starts meanwhile
     from fastapi import FastAPI
 
+    from browse_together.client.tracing import Tracing
     from browser_service.services import Services
-    from client.tracing import Tracing
 
 _DRAIN_S = 10
 _CALLS_GO_ON_S = 3

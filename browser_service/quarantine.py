@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from shared.data_files import SET_ASIDE
+from browse_together.contract.data_files import SET_ASIDE
 
 
 def set_aside(path: Path, companions: Sequence[str] = ()) -> Path:

@@ -17,10 +17,10 @@ from urllib.parse import urlsplit
 
 import platformdirs
 
+from browse_together.client.environment import of_service
+from browse_together.contract.data_files import RAY_HOSTS
+from browse_together.contract.wire import APP_NAME, LOG_FILE
 from browser_service.joining import CannotJoin, Join, host_state
-from client.environment import of_service
-from shared.data_files import RAY_HOSTS
-from shared.wire import APP_NAME, LOG_FILE
 
 OLDEST: Final = (2, 52)
 """In older ones a web page could run code on a machine with Ray (CVE-2025-62593)."""

@@ -5,6 +5,11 @@ from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
+from browse_together.contract.actions.traits import Scope
+from browse_together.contract.attached import AttachTarget
+from browse_together.contract.data_files import ARTIFACTS, JOURNAL_FILE
+from browse_together.contract.model import Json
+from browse_together.contract.secret import ensure_secret
 from browser_service import configuration
 from browser_service.actions import handlers_of
 from browser_service.clients.asked import Asked
@@ -66,15 +71,10 @@ from browser_service.wall.past import Past
 from browser_service.wall.pictures import Pictures
 from browser_service.wall.state import Wall
 from browser_service.wall.viewing import Viewing
-from shared.actions.traits import Scope
-from shared.attached import AttachTarget
-from shared.data_files import ARTIFACTS, JOURNAL_FILE
-from shared.model import Json
-from shared.secret import ensure_secret
 
 if TYPE_CHECKING:
+    from browse_together.client.tracing import Tracing
     from browser_service.fleet import Fleet
-    from client.tracing import Tracing
 
 Carrier = Callable[[LocalHost], SessionHost]
 Handlers = Mapping[str, Callable[..., Awaitable[Json]]]

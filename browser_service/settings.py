@@ -11,17 +11,17 @@ from urllib.parse import urlsplit
 from pydantic import AliasChoices, Field, SecretStr, ValidationInfo, field_validator, model_validator
 from pydantic_settings import NoDecode
 
+from browse_together.client import caller
+from browse_together.client.common_settings import AbsolutePath, ListeningSettings, ProcessSettings
+from browse_together.contract.attached import AttachTarget
+from browse_together.contract.data_files import FLOWS, OUTPUT, PROFILE
+from browse_together.contract.loopback import is_loopback, reachable
+from browse_together.contract.variables import unprotected
+from browse_together.contract.wire import DEFAULT_PORT
 from browser_service.security.origins import whole_origin
 from browser_service.security.url_rules import MOST_RULES, url_rule
 from browser_service.security.web_address import header_host
 from browser_service.tuning import Tuning
-from client import caller
-from client.common_settings import AbsolutePath, ListeningSettings, ProcessSettings
-from shared.attached import AttachTarget
-from shared.data_files import FLOWS, OUTPUT, PROFILE
-from shared.loopback import is_loopback, reachable
-from shared.variables import unprotected
-from shared.wire import DEFAULT_PORT
 
 Names = Annotated[tuple[str, ...], NoDecode]
 MOST_PORTS: Final = 65_535

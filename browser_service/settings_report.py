@@ -7,9 +7,9 @@ from urllib.parse import urlsplit
 from pydantic import JsonValue, SecretStr, ValidationError
 from pydantic_settings import BaseSettings
 
+from browse_together.client.config_file import as_variables, setting_name
+from browse_together.contract.model import Json
 from browser_service.settings import Settings
-from client.config_file import as_variables, setting_name
-from shared.model import Json
 
 _SECRET_PATHS: Final = frozenset({"notify_webhook", "cdp_url"})
 """Settings whose addresses are secrets; only the host is shown."""

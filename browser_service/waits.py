@@ -8,12 +8,12 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Final
 
+from browse_together.contract.background import AtMost
+from browse_together.contract.calls import Call
 from browser_service.rules.human import HumanRequest
 from browser_service.rules.human_requests import HumanRequests
 from browser_service.rules.leases import Ownership
 from browser_service.rules.turns import PageQueue, Place
-from shared.background import AtMost
-from shared.calls import Call
 
 _SHORTEST_S: Final = 0.05
 """Shortest pause between two looks at the clock."""

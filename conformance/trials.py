@@ -10,9 +10,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final, cast
 
+from browse_together.contract.model import Json
 from conformance.gateways import Tried
 from conformance.packages import FOLDER, MODULES, node
-from shared.model import Json
 
 EXPECTED_FAILURES: Final = FOLDER / "expected_failures.yaml"
 _WITHIN_S: Final = 120

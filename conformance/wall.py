@@ -9,15 +9,15 @@ from typing import Final, cast
 import httpx
 from playwright.async_api import Browser, Page, ViewportSize, async_playwright, expect
 
+from browse_together.client.credentials import mint
+from browse_together.contract import wire
+from browse_together.contract.model import Json
+from browse_together.contract.secret import ensure_secret
 from browser_service.host.sessions.executables import find_executable
 from browser_service.host.sessions.options import LaunchOptions
-from client.credentials import mint
 from conformance.gateways import Tried
 from conformance.packages import MODULES
 from conformance.trials import Outcome, Trial
-from shared import wire
-from shared.model import Json
-from shared.secret import ensure_secret
 
 _WITHIN_S: Final = 60
 _AXE: Final = MODULES / "axe-core" / "axe.min.js"

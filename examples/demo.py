@@ -22,8 +22,8 @@ from mcp.types import CallToolResult, ImageContent, Implementation, TextContent
 from rich.console import Console
 from rich.markup import escape
 
+from browse_together.contract.installation import command
 from examples.processes import Ended, running, service
-from shared.installation import command
 
 PICTURE = Path("output") / "demo.png"
 START_WITHIN_S = 30

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from client import instance
+from browse_together.client import instance
 
 END_WITHIN_S: Final = 15.0
 _POLL_S: Final = 0.05

@@ -8,12 +8,11 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
-import browse_together.first  # noqa: F401 - it puts our own packages before others of their names
+from browse_together.contract.json_lines.lines import Lines
 from mcp_gateway.flags import simple
 from mcp_gateway.stdio.early import EarlyReplies
 from mcp_gateway.stdio.foreseen import foresee
 from mcp_gateway.stdio.launcher import Launcher
-from shared.json_lines.lines import Lines
 
 _SAID_HERE: Final = frozenset(("--transport", "--help", "-h", "--version", "--no-shared"))
 """Flags that this process handles itself."""

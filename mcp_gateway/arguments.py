@@ -7,13 +7,13 @@ from typing import Final, NoReturn
 
 from pydantic.fields import FieldInfo
 
-from client import caller
+from browse_together.client import caller
+from browse_together.contract.similarity import nearest
+from browse_together.contract.variables import PROTECTING, REMOVED, REMOVED_SWITCHES, no_more
+from browse_together.contract.wire import APP_NAME, VERSION
 from mcp_gateway.flags import SECRETS, flag_of
 from mcp_gateway.settings import Settings
 from mcp_gateway.transports.settings import TransportSettings
-from shared.similarity import nearest
-from shared.variables import PROTECTING, REMOVED, REMOVED_SWITCHES, no_more
-from shared.wire import APP_NAME, VERSION
 
 PROGRAM: Final = "mcp-gateway"
 _EXAMPLES: Final = f"""examples:

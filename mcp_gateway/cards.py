@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Final
 
-import shared
+from browse_together import contract
 
 EXTENSION: Final = "io.modelcontextprotocol/ui"
 MIME_TYPE: Final = "text/html;profile=mcp-app"
@@ -24,7 +24,7 @@ SHOWN_BY: Final = frozenset({"goto", "open_page", "screenshot", "claim_page", "r
 """Tools whose results come with a card: they open, show or take a page, or leave it to a person. A card with every
 click would bury the chat."""
 _FILE: Final = Path(__file__).with_name("card.html")
-_ACTS: Final = Path(shared.__file__).with_name("acts.js")
+_ACTS: Final = Path(contract.__file__).with_name("acts.js")
 _UI: Final = {"ui": {"resourceUri": URI}}
 _FOR_APP: Final = {"ui": {"visibility": ["app"]}}
 _PAGE_ID: Final[dict[str, object]] = {"type": "string", "description": "The page."}

@@ -16,26 +16,33 @@ from httpx_sse import ServerSentEvent
 from mcp.server.context import ServerRequestContext as Context
 from pydantic import ValidationError
 
-from client import caller
-from client.credentials import Credentials
-from client.events import EventStream, Listener
-from client.http import ServiceClient
-from client.reply import Failure, Reply
+from browse_together.client import caller
+from browse_together.client.credentials import Credentials
+from browse_together.client.events import EventStream, Listener
+from browse_together.client.http import ServiceClient
+from browse_together.client.reply import Failure, Reply
+from browse_together.contract import catalogue, toolsets
+from browse_together.contract.actions.base import Action
+from browse_together.contract.actions.seven import BrowserNavigate
+from browse_together.contract.actions.traits import Scope, Unaddressed
+from browse_together.contract.errors import BrowseError, ServiceUnavailable, SessionExpired, SessionNotFound
+from browse_together.contract.events import CallMoved, PageMoved
+from browse_together.contract.limits import Limits, readable_limits
+from browse_together.contract.model import Json
+from browse_together.contract.replies import ReplyForm
+from browse_together.contract.wire import (
+    ATTEMPT_META,
+    CALL_ID_META,
+    CLIENT_ID_PATTERN,
+    DEFAULT_SESSION,
+    TRACE_CONTEXT,
+    is_call_id,
+)
 from mcp_gateway.elicitation import Elicitation, OnHumanRequest
 from mcp_gateway.logs import Faults
 from mcp_gateway.settings import Settings
 from mcp_gateway.subscriptions import Subscriptions
 from mcp_gateway.toolset_names import valid_toolsets
-from shared import catalogue, toolsets
-from shared.actions.base import Action
-from shared.actions.seven import BrowserNavigate
-from shared.actions.traits import Scope, Unaddressed
-from shared.errors import BrowseError, ServiceUnavailable, SessionExpired, SessionNotFound
-from shared.events import CallMoved, PageMoved
-from shared.limits import Limits, readable_limits
-from shared.model import Json
-from shared.replies import ReplyForm
-from shared.wire import ATTEMPT_META, CALL_ID_META, CLIENT_ID_PATTERN, DEFAULT_SESSION, TRACE_CONTEXT, is_call_id
 
 _CHAT_KEYS: Final = ("vscode.conversationId", "sessionID", "threadId", "openai/session")
 """Where hosts put the chat's id in a request's `_meta`: VS Code, OpenCode, Codex, ChatGPT."""

@@ -13,10 +13,19 @@ from mcp.shared._stream_protocols import ReadStream, WriteStream
 from mcp.shared.exceptions import MCPError
 from mcp.shared.message import SessionMessage
 
-from client import unavailable
-from client.http import UNREACHED, ServiceClient
-from client.instance import is_local
-from client.reply import Failure, Reply
+from browse_together.client import unavailable
+from browse_together.client.http import UNREACHED, ServiceClient
+from browse_together.client.instance import is_local
+from browse_together.client.reply import Failure, Reply
+from browse_together.contract import catalogue
+from browse_together.contract.errors import BrowseError, InternalError
+from browse_together.contract.instructions import INSTRUCTIONS
+from browse_together.contract.limits import readable_limits
+from browse_together.contract.model import Json
+from browse_together.contract.peer_calls import body_of
+from browse_together.contract.quoting import one_line
+from browse_together.contract.replies import ForModel
+from browse_together.contract.wire import APP_NAME, VERSION, WALL, is_page_id
 from mcp_gateway import cards, prompts, results, spans, tools
 from mcp_gateway.chats import Asker, Chat, Chats
 from mcp_gateway.logs import Faults
@@ -24,15 +33,6 @@ from mcp_gateway.resources import Resources, complete
 from mcp_gateway.roots import with_files
 from mcp_gateway.settings import Settings
 from mcp_gateway.subscriptions import Subscriptions
-from shared import catalogue
-from shared.errors import BrowseError, InternalError
-from shared.instructions import INSTRUCTIONS
-from shared.limits import readable_limits
-from shared.model import Json
-from shared.peer_calls import body_of
-from shared.quoting import one_line
-from shared.replies import ForModel
-from shared.wire import APP_NAME, VERSION, WALL, is_page_id
 
 _DEFECT: Final = (
     "This is a fault of the gateway, which its stderr tells more of; whether the call was done is not known."

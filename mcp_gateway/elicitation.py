@@ -19,12 +19,12 @@ from mcp.shared.exceptions import MCPError
 from mcp.shared.message import ServerMessageMetadata
 from mcp.types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
-from client.http import ServiceClient
-from client.reply import Reply
-from shared.errors import ValidationFailed
-from shared.model import Json
-from shared.pages import HumanRequestState
-from shared.wire import request_path
+from browse_together.client.http import ServiceClient
+from browse_together.client.reply import Reply
+from browse_together.contract.errors import ValidationFailed
+from browse_together.contract.model import Json
+from browse_together.contract.pages import HumanRequestState
+from browse_together.contract.wire import request_path
 
 _ANSWER_WITHIN_S: Final = 1_800
 _KEY: Final = "person"

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
-from shared import setting_names
+from browse_together.contract import setting_names
 
 SECRETS: Final = {"token": "BROWSE_TOKEN or --token-file", "auth_secret": "AUTH_SECRET or --auth-file"}
 """What to use instead for settings without a flag: every process of the machine can read a command line."""

@@ -2,12 +2,12 @@
 
 from typing import Final
 
-from client.autostart import Autostart
-from client.http import ServiceClient
+from browse_together.client.autostart import Autostart
+from browse_together.client.http import ServiceClient
+from browse_together.contract.written import fingerprint
 from mcp_gateway.chats import credentials
 from mcp_gateway.connection import Connection
 from mcp_gateway.settings import Settings
-from shared.written import fingerprint
 
 _CLOSE_WITHIN_S: Final = 0.2
 

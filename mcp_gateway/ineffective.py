@@ -6,12 +6,12 @@ from typing import Final
 import httpx
 import structlog
 
-from client import caller
-from client.http import UNREACHED, ServiceClient
-from client.instance import is_local
-from client.reply import Reply
-from shared import setting_names, wire
-from shared.model import Json, object_at
+from browse_together.client import caller
+from browse_together.client.http import UNREACHED, ServiceClient
+from browse_together.client.instance import is_local
+from browse_together.client.reply import Reply
+from browse_together.contract import setting_names, wire
+from browse_together.contract.model import Json, object_at
 
 _OF_SERVICE: Final = frozenset(setting_names.SERVICE) - frozenset(setting_names.GATEWAY)
 _RESTART: Final = "It takes a restart: browse-together down, and a new chat starts it with its own environment."

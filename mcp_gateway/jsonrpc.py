@@ -4,8 +4,8 @@ import json
 from collections.abc import Iterator
 from typing import Final
 
-from shared.json_lines import strict
-from shared.json_lines.lines import Lines, id_in
+from browse_together.contract.json_lines import strict
+from browse_together.contract.json_lines.lines import Lines, id_in
 
 Message = dict[str, object]
 

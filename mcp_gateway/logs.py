@@ -9,12 +9,12 @@ from typing import Final, TextIO
 import structlog
 from structlog.types import EventDict, WrappedLogger
 
-from client import caller
-from client.reply import Failure
+from browse_together.client import caller
+from browse_together.client.reply import Failure
+from browse_together.contract.errors import InternalError, ServiceUnavailable, Unauthorized
+from browse_together.contract.replies import OTHER_VERSION
+from browse_together.contract.written import fingerprint
 from mcp_gateway.settings import Settings
-from shared.errors import InternalError, ServiceUnavailable, Unauthorized
-from shared.replies import OTHER_VERSION
-from shared.written import fingerprint
 
 _LOGGED: Final = frozenset(error.code for error in (ServiceUnavailable, Unauthorized, InternalError))
 _REMEMBERED: Final = 200

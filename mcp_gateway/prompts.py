@@ -4,10 +4,10 @@ from mcp import types as protocol
 from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 
-from shared.catalogue import ACTIONS
-from shared.errors import ValidationFailed
-from shared.limits import Limits
-from shared.prompts import PROMPTS, named
+from browse_together.contract.catalogue import ACTIONS
+from browse_together.contract.errors import ValidationFailed
+from browse_together.contract.limits import Limits
+from browse_together.contract.prompts import PROMPTS, named
 
 
 def listed(limits: Limits) -> protocol.ListPromptsResult:

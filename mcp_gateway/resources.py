@@ -9,18 +9,18 @@ from typing import Final
 from mcp import types as protocol
 from mcp.shared.exceptions import MCPError
 
-from client.http import ServiceClient
-from client.reply import Failure, Reply
+from browse_together.client.http import ServiceClient
+from browse_together.client.reply import Failure, Reply
+from browse_together.contract.catalogue import ACTIONS
+from browse_together.contract.errors import BrowseError, every_error
+from browse_together.contract.limits import UNLIMITED, Limits
+from browse_together.contract.model import Json
+from browse_together.contract.quoting import address, of_file
+from browse_together.contract.replies import Completions, Contents, ForCompletion, ForReader, ReplyForm
+from browse_together.contract.resources import JSON, RESOURCES, TEMPLATES, Request, request
+from browse_together.contract.wire import FILE_URI
 from mcp_gateway.results import NOT_FOUND, host_error
 from mcp_gateway.settings import Settings
-from shared.catalogue import ACTIONS
-from shared.errors import BrowseError, every_error
-from shared.limits import UNLIMITED, Limits
-from shared.model import Json
-from shared.quoting import address, of_file
-from shared.replies import Completions, Contents, ForCompletion, ForReader, ReplyForm
-from shared.resources import JSON, RESOURCES, TEMPLATES, Request, request
-from shared.wire import FILE_URI
 
 _MISSING: Final = frozenset(error.code for error in every_error() if error.subject_missing)
 _MAX_COMPLETIONS: Final = 100

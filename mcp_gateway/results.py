@@ -10,13 +10,13 @@ from mcp.types import INTERNAL_ERROR, INVALID_PARAMS, CallToolResult, ContentBlo
 from mcp.types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from pydantic import TypeAdapter, ValidationError
 
-from client.reply import Failure, Reply
-from shared.catalogue import NAMES
-from shared.mentions import respelled_calls
-from shared.model import Json
-from shared.quoting import Foreign, assembled
-from shared.replies import ForModel, ModelReply, Place, error_lines
-from shared.toolsets import listed_names
+from browse_together.client.reply import Failure, Reply
+from browse_together.contract.catalogue import NAMES
+from browse_together.contract.mentions import respelled_calls
+from browse_together.contract.model import Json
+from browse_together.contract.quoting import Foreign, assembled
+from browse_together.contract.replies import ForModel, ModelReply, Place, error_lines
+from browse_together.contract.toolsets import listed_names
 
 NOT_FOUND: Final = -32002
 """The code for an unknown resource in revisions with a handshake; later ones use INVALID_PARAMS."""

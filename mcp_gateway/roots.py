@@ -19,11 +19,11 @@ from mcp.types import CallToolRequestParams, InputRequiredResult, ListRootsReque
 from mcp.types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from pydantic import JsonValue
 
-from client.http import ServiceClient
-from shared.catalogue import NAMES, unwrap
-from shared.errors import BrowseError, Details, Forbidden, ValidationFailed, field_details
-from shared.model import Json
-from shared.wire import FILE_BYTES
+from browse_together.client.http import ServiceClient
+from browse_together.contract.catalogue import NAMES, unwrap
+from browse_together.contract.errors import BrowseError, Details, Forbidden, ValidationFailed, field_details
+from browse_together.contract.model import Json
+from browse_together.contract.wire import FILE_BYTES
 
 _CONTENTS: Final = frozenset({"text", "data", "artifactId", "artifact_id"})
 _FIELD: Final[Details] = field_details("files")

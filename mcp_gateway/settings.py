@@ -6,9 +6,9 @@ from typing import Annotated
 from pydantic import BeforeValidator, Field
 from pydantic_settings import NoDecode
 
-from client.connecting import ConnectingSettings
+from browse_together.client.connecting import ConnectingSettings
+from browse_together.contract.resources import Kind
 from mcp_gateway.toolset_names import words
-from shared.resources import Kind
 
 
 def _names(value: object, *, none: str = "") -> object:

@@ -10,14 +10,14 @@ from mcp.server.context import CallNext, HandlerResult
 from mcp.server.context import ServerRequestContext as Context
 from mcp.shared.exceptions import MCPError
 
-from client.spans import tracing_of
+from browse_together.client.spans import tracing_of
+from browse_together.contract.catalogue import NAMES
 from mcp_gateway.chats import trace_of
-from shared.catalogue import NAMES
 
 if TYPE_CHECKING:
     from mcp.types import RequestParamsMeta
 
-    from client.tracing import Tracing
+    from browse_together.client.tracing import Tracing
 
 _METHOD: Final = "tools/call"
 

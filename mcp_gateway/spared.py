@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
 
-from shared.absent import CRYPTOGRAPHY, HTTPX_COMMAND, RICH, absent, apart
+from browse_together.contract.absent import CRYPTOGRAPHY, HTTPX_COMMAND, RICH, absent, apart
 
 
 @contextmanager
@@ -12,6 +12,6 @@ def spared() -> Iterator[None]:
     """Within the block, replace unneeded imports: command line, colours, and the SDK's client and framework."""
     apart("mcp", "mcp.server")
     with absent(CRYPTOGRAPHY):
-        import_module("client.credentials")
+        import_module("browse_together.client.credentials")
     with absent(HTTPX_COMMAND, RICH):
         yield

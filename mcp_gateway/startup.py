@@ -9,9 +9,15 @@ from typing import Final, NamedTuple, TypeVar
 
 from pydantic import ValidationError
 
-from client import caller, config_file, config_place
-from client.autostart import Autostart
-from client.connecting import begin_service
+from browse_together.client import caller, config_file, config_place
+from browse_together.client.autostart import Autostart
+from browse_together.client.connecting import begin_service
+from browse_together.contract import variables
+from browse_together.contract.instructions import instructed
+from browse_together.contract.json_lines.lines import Lines
+from browse_together.contract.json_lines.messages import ready
+from browse_together.contract.limits import Limits, readable_limits
+from browse_together.contract.wire import TOKEN_NAME
 from mcp_gateway import tools
 from mcp_gateway.jsonrpc import Message
 from mcp_gateway.settings import Settings
@@ -19,12 +25,6 @@ from mcp_gateway.spared import spared
 from mcp_gateway.stdio.launcher import Launcher
 from mcp_gateway.toolset_names import toolset_problem, valid_toolsets
 from mcp_gateway.transports.settings import NotUsable, TransportSettings
-from shared import variables
-from shared.instructions import instructed
-from shared.json_lines.lines import Lines
-from shared.json_lines.messages import ready
-from shared.limits import Limits, readable_limits
-from shared.wire import TOKEN_NAME
 
 Given = TypeVar("Given", bound=config_file.FileSettings)
 _NO_FLAGS: Final = MappingProxyType[str, str]({})
@@ -93,7 +93,7 @@ def _claims(settings: Settings) -> dict[str, object] | None:
     """Return the given token's claims; None without a token."""
     if not (settings.token or settings.token_file):
         return None
-    from client.credentials import Credentials  # noqa: PLC0415 - it is not needed for the list without a token
+    from browse_together.client.credentials import Credentials  # noqa: PLC0415 - it is not needed for the list without a token
 
     token = settings.token.get_secret_value() if settings.token else None
     return Credentials("", settings.data_dir, token=token, token_file=settings.token_file).claims()

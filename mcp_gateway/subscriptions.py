@@ -11,9 +11,9 @@ from mcp.server.session import ServerSession
 from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ResourceUpdated, ToolsListChanged
 from mcp.shared.exceptions import MCPError
 
-from shared.events import PageMoved
-from shared.resources import RESOURCES, TEMPLATES
-from shared.wire import MOST_SUBSCRIBED
+from browse_together.contract.events import PageMoved
+from browse_together.contract.resources import RESOURCES, TEMPLATES
+from browse_together.contract.wire import MOST_SUBSCRIBED
 
 
 class Subscriptions:

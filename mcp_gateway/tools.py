@@ -3,12 +3,12 @@
 from functools import lru_cache
 from typing import Final
 
+from browse_together.contract import toolsets, written
+from browse_together.contract.catalogue import ACTIONS
+from browse_together.contract.json_lines.messages import Tool
+from browse_together.contract.limits import UNLIMITED, Limits
+from browse_together.contract.schema import Schema
 from mcp_gateway.jsonrpc import Message
-from shared import toolsets, written
-from shared.catalogue import ACTIONS
-from shared.json_lines.messages import Tool
-from shared.limits import UNLIMITED, Limits
-from shared.schema import Schema
 
 _OUTPUT_SCHEMA: Final[Schema] = {
     "type": "object",

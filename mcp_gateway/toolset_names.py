@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 
-from shared import written
+from browse_together.contract import written
 
 
 def words(text: str) -> frozenset[str]:

@@ -9,8 +9,8 @@ import os
 from collections.abc import Iterator
 from typing import Final
 
+from browse_together.contract.wire import ATTEMPT_META, CALL_ID_META, MOST_SUBSCRIBED
 from mcp_gateway.jsonrpc import Message
-from shared.wire import ATTEMPT_META, CALL_ID_META, MOST_SUBSCRIBED
 
 _CONNECTION_CLOSED: Final = -32000
 _LISTENING: Final = "subscriptions/listen"
@@ -148,7 +148,7 @@ class Unanswered:
 
     def _lost(self, request: Request) -> Message:
         """Make the error for a request whose processes were lost before they answered."""
-        from shared.next_calls import next_call  # noqa: PLC0415 - hardly ever needed
+        from browse_together.contract.next_calls import next_call  # noqa: PLC0415 - hardly ever needed
 
         method, advice, data = str(request.message.get("method")), "Send it again.", Message()
         if request.is_call:

@@ -28,11 +28,11 @@ from websockets.frames import CloseCode
 from websockets.protocol import State
 from websockets.typing import Subprotocol
 
-from client.instance import is_local
+from browse_together.client.instance import is_local
+from browse_together.contract.wire import MAX_MESSAGE_BYTES, MCP_SUBPROTOCOL
 from mcp_gateway import jsonrpc
 from mcp_gateway.jsonrpc import Message
 from mcp_gateway.unanswered import Request, Unanswered
-from shared.wire import MAX_MESSAGE_BYTES, MCP_SUBPROTOCOL
 
 _ANSWER_WITHIN_S: Final = 10.0
 _CLOSE_WITHIN_S: Final = 2.0

@@ -4,12 +4,11 @@ import argparse
 import asyncio
 import contextlib
 
-import browse_together.first  # noqa: F401 - it puts our own packages before others of their names
+from browse_together.contract.json_lines.lines import Lines
+from browse_together.contract.json_lines.messages import VERSION, ready
+from browse_together.contract.json_lines.server import Server
 from mcp_home_simulator.state import HomeState
 from mcp_home_simulator.tools import HomeTools, listed
-from shared.json_lines.lines import Lines
-from shared.json_lines.messages import VERSION, ready
-from shared.json_lines.server import Server
 
 
 def parse_options() -> None:

@@ -4,8 +4,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from browse_together.contract.json_lines.messages import (
+    Call,
+    InvalidParameter,
+    MissingParameters,
+    Refused,
+    Tool,
+    ToolNotFound,
+)
 from mcp_home_simulator.state import HomeError, HomeState
-from shared.json_lines.messages import Call, InvalidParameter, MissingParameters, Refused, Tool, ToolNotFound
 
 Properties = Mapping[str, Mapping[str, object]]
 Result = Mapping[str, object]

@@ -13,10 +13,10 @@ from typing import Any, Final, get_args
 from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings
 
+from browse_together.contract import toolsets
 from browser_service.settings import Settings as ServiceSettings
 from mcp_gateway.settings import Settings as GatewaySettings
 from scripts import wheel
-from shared import toolsets
 
 Json = dict[str, Any]  # Any: JSON
 

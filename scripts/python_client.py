@@ -6,14 +6,14 @@ from collections.abc import Iterable, Iterator
 from textwrap import fill, indent, wrap
 from typing import Final, cast
 
+from browse_together.contract import toolsets
+from browse_together.contract.actions.base import Action, PageAction
+from browse_together.contract.actions.traits import Effect, Unaddressed
+from browse_together.contract.catalogue import ACTIONS
+from browse_together.contract.errors import BrowseError, every_error
+from browse_together.contract.schema import Schema, properties_of, required_of
 from browse_together.naming import python_name
 from browse_together.results import RESULTS, Done, Result
-from shared import toolsets
-from shared.actions.base import Action, PageAction
-from shared.actions.traits import Effect, Unaddressed
-from shared.catalogue import ACTIONS
-from shared.errors import BrowseError, every_error
-from shared.schema import Schema, properties_of, required_of
 
 _WIDTH: Final = 120
 _LEFT_OUT: Final = frozenset({"seven", "help"})

@@ -8,15 +8,22 @@ from itertools import groupby
 from pathlib import Path
 from typing import Final
 
+from browse_together.contract import toolsets, written
+from browse_together.contract.actions.base import Action, PageAction
+from browse_together.contract.catalogue import ACTIONS, digest
+from browse_together.contract.errors import BrowseError, every_error
+from browse_together.contract.help_text import allowed_values, as_text, behaviour, listed, type_of
+from browse_together.contract.next_calls import next_call
+from browse_together.contract.schema import (
+    Schema,
+    full_schema,
+    inherited_names,
+    properties_of,
+    required_of,
+    second_names,
+)
+from browse_together.contract.wire import BROWSER
 from scripts import python_client
-from shared import toolsets, written
-from shared.actions.base import Action, PageAction
-from shared.catalogue import ACTIONS, digest
-from shared.errors import BrowseError, every_error
-from shared.help_text import allowed_values, as_text, behaviour, listed, type_of
-from shared.next_calls import next_call
-from shared.schema import Schema, full_schema, inherited_names, properties_of, required_of, second_names
-from shared.wire import BROWSER
 
 ROOT: Final = Path(__file__).parents[1]
 

@@ -13,10 +13,10 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 from pydantic_settings import BaseSettings
 
+from browse_together.contract import peer_calls, peers
 from browser_service.settings import Settings as ServiceSettings
 from mcp_gateway.settings import Settings as GatewaySettings
 from mcp_gateway.transports.settings import TransportSettings
-from shared import peer_calls, peers
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "settings.md"

@@ -4,9 +4,9 @@ import asyncio
 import sys
 from pathlib import Path
 
+from browse_together.contract.errors import BrowseError
 from browser_service.cli.browser_check import try_browser
 from browser_service.host.sessions.options import LaunchOptions
-from shared.errors import BrowseError
 
 
 def main() -> None:

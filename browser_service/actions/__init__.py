@@ -7,11 +7,11 @@ from importlib import import_module
 from types import MappingProxyType, ModuleType
 from typing import Final
 
+from browse_together.contract.actions.help import CallTool
+from browse_together.contract.actions.traits import Scope
+from browse_together.contract.catalogue import ACTIONS
+from browse_together.contract.model import Json
 from browser_service.actions import page, service
-from shared.actions.help import CallTool
-from shared.actions.traits import Scope
-from shared.catalogue import ACTIONS
-from shared.model import Json
 
 
 def collect(categories: Iterable[ModuleType]) -> dict[str, Callable[..., Awaitable[Json]]]:

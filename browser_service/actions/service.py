@@ -1,11 +1,11 @@
 """Handles actions that touch no browser: each handler asks the service itself."""
 
+from browse_together.contract import help_text
+from browse_together.contract.actions import activity, calls, files, flows, hands, pages, people, sessions, seven
+from browse_together.contract.actions import help as asking
+from browse_together.contract.model import Json
 from browser_service.observability.search import search
 from browser_service.spine.ports import ServiceContext
-from shared import help_text
-from shared.actions import activity, calls, files, flows, hands, pages, people, sessions, seven
-from shared.actions import help as asking
-from shared.model import Json
 
 
 async def browser_launch(service: ServiceContext, action: seven.BrowserLaunch) -> Json:

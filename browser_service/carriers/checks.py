@@ -8,10 +8,8 @@ from typing import Final, NamedTuple, Protocol
 import structlog
 from pydantic import JsonValue
 
-from browser_service.host.seam import ParsedCall, action_of
-from browser_service.rules.bounded import Bounded
-from shared.calls import ASKING, Call, Outcome
-from shared.events import (
+from browse_together.contract.calls import ASKING, Call, Outcome
+from browse_together.contract.events import (
     CallEnded,
     CallMoved,
     DownloadMoved,
@@ -25,11 +23,13 @@ from shared.events import (
     SessionTold,
     StateSaved,
 )
-from shared.frames import ActPicture
-from shared.model import weight
-from shared.pages import PageState, SessionSpec
-from shared.strokes import Strokes
-from shared.wire import is_page_id
+from browse_together.contract.frames import ActPicture
+from browse_together.contract.model import weight
+from browse_together.contract.pages import PageState, SessionSpec
+from browse_together.contract.strokes import Strokes
+from browse_together.contract.wire import is_page_id
+from browser_service.host.seam import ParsedCall, action_of
+from browser_service.rules.bounded import Bounded
 
 _MOST_BYTES: Final = 64_000_000
 """The limit of all its pages' states together. A URL alone may have two million."""

@@ -2,14 +2,14 @@
 
 from collections.abc import Callable
 
+from browse_together.contract.calls import Artifact
+from browse_together.contract.errors import Forbidden, InvalidRequest
+from browse_together.contract.events import EventBatch
+from browse_together.contract.frames import ActPicture
+from browse_together.contract.model import Model
 from browser_service.carriers.messages import MOST_EVENTS
 from browser_service.carriers.remote_host import RemoteHost
 from browser_service.host.seam import ArtifactPort
-from shared.calls import Artifact
-from shared.errors import Forbidden, InvalidRequest
-from shared.events import EventBatch
-from shared.frames import ActPicture
-from shared.model import Model
 
 Do = Callable[[], None]
 

@@ -11,11 +11,11 @@ from urllib.parse import urlsplit
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidStatus
 
+from browse_together.contract.errors import ErrorBody, Relayed, Unauthorized
+from browse_together.contract.loopback import is_loopback
+from browse_together.contract.wire import HOSTS_LINK
 from browser_service.carriers.messages import MOST_MESSAGE
 from browser_service.carriers.wire import LinkLost
-from shared.errors import ErrorBody, Relayed, Unauthorized
-from shared.loopback import is_loopback
-from shared.wire import HOSTS_LINK
 
 DIAL_WITHIN_S: Final = 10.0
 _FOR_GOOD: Final = frozenset({400, 401, 403, 404})

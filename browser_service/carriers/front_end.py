@@ -9,6 +9,18 @@ from typing import Final, Protocol
 
 import structlog
 
+from browse_together.contract import written
+from browse_together.contract.background import AtMost, Background
+from browse_together.contract.errors import (
+    BrowseError,
+    Forbidden,
+    InvalidRequest,
+    RateLimited,
+    ResourceExhausted,
+    TimedOut,
+    Unauthorized,
+)
+from browse_together.contract.model import Json
 from browser_service.carriers.checks import Assignments, Checks
 from browser_service.carriers.desk import Desk
 from browser_service.carriers.link import Link
@@ -21,10 +33,6 @@ from browser_service.rules.host_lease import GrantedLease
 from browser_service.rules.placement import LOCAL
 from browser_service.rules.window import Clock, Rate
 from browser_service.security.auth import HostToken
-from shared import written
-from shared.background import AtMost, Background
-from shared.errors import BrowseError, Forbidden, InvalidRequest, RateLimited, ResourceExhausted, TimedOut, Unauthorized
-from shared.model import Json
 
 MOST_HOSTS: Final = 200
 ADMITTED_A_SECOND: Final = 10

@@ -11,6 +11,9 @@ from urllib.parse import urlsplit
 
 import structlog
 
+from browse_together.contract.background import AtMost, Background, until_one_ends
+from browse_together.contract.errors import BrowseError, InvalidRequest, Relayed
+from browse_together.contract.model import Model
 from browser_service.carriers.dialling import DIAL_WITHIN_S, Front, SocketWire, dialled
 from browser_service.carriers.link import Link
 from browser_service.carriers.messages import (
@@ -31,9 +34,6 @@ from browser_service.carriers.wire import LinkLost, NotOwner
 from browser_service.host.seam import ArtifactPort, SessionHost
 from browser_service.rules.host_lease import Grant, HeldLease
 from browser_service.security.known_secrets import HostSecrets
-from shared.background import AtMost, Background, until_one_ends
-from shared.errors import BrowseError, InvalidRequest, Relayed
-from shared.model import Model
 
 _MOST_SERVED: Final = 5_000
 _SHORTEST_PAUSE_S: Final = 0.1

@@ -8,6 +8,9 @@ from typing import Any, Final, Literal
 import structlog
 from pydantic import ValidationError
 
+from browse_together.contract.errors import BrowseError, ErrorBody, InvalidRequest, Relayed
+from browse_together.contract.local_times import worded
+from browse_together.contract.model import Model
 from browser_service.carriers.messages import (
     MOST_BESIDE,
     MOST_BULK,
@@ -24,9 +27,6 @@ from browser_service.carriers.messages import (
 )
 from browser_service.carriers.wire import LinkLost, NotOwner, Outbox, Pace, Wire
 from browser_service.observability.logging import unexpected
-from shared.errors import BrowseError, ErrorBody, InvalidRequest, Relayed
-from shared.local_times import worded
-from shared.model import Model
 
 _MOST_WAITING: Final = 16_000_000
 """The most bytes of messages that wait for the other side to read, beside the large bodies."""

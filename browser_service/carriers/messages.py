@@ -12,14 +12,14 @@ from typing import Annotated, Any, Final, Literal, Protocol, get_type_hints
 
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError, create_model
 
+from browse_together.contract.calls import Artifact
+from browse_together.contract.errors import ErrorBody, InvalidRequest
+from browse_together.contract.events import EventBatch
+from browse_together.contract.frames import ActPicture
+from browse_together.contract.model import Json, Model, first_fault
+from browse_together.contract.pages import Engine, Figures
+from browse_together.contract.wire import ID_PATTERN
 from browser_service.host.seam import SessionHost
-from shared.calls import Artifact
-from shared.errors import ErrorBody, InvalidRequest
-from shared.events import EventBatch
-from shared.frames import ActPicture
-from shared.model import Json, Model, first_fault
-from shared.pages import Engine, Figures
-from shared.wire import ID_PATTERN
 
 MOST_MESSAGE: Final = 1_000_000
 """The most bytes of a message."""

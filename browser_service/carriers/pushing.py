@@ -4,12 +4,12 @@ import asyncio
 import sys
 from typing import Final
 
+from browse_together.contract.errors import BrowseError
 from browser_service.carriers.link import Link
 from browser_service.carriers.messages import MOST_BESIDE, MOST_EVENTS, OF_FRONT
 from browser_service.carriers.wire import LinkLost
 from browser_service.host.seam import SessionHost
 from browser_service.waits import wait_until
-from shared.errors import BrowseError
 
 _BATCHES_AT_A_TIME: Final = 8
 _POLL_MS: Final = 20_000

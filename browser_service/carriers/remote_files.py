@@ -9,16 +9,16 @@ from urllib.parse import quote
 
 import httpx
 
+from browse_together.contract.calls import Artifact
+from browse_together.contract.errors import ServiceUnavailable
+from browse_together.contract.frames import ActPicture
+from browse_together.contract.model import Model
+from browse_together.contract.wire import HOSTS_FILES
 from browser_service.carriers.dialling import refused
 from browser_service.carriers.messages import FILE, GivenFile, WantedFile
 from browser_service.carriers.wire import LinkLost
 from browser_service.security.concealment import Concealment
 from browser_service.security.known_secrets import HostSecrets
-from shared.calls import Artifact
-from shared.errors import ServiceUnavailable
-from shared.frames import ActPicture
-from shared.model import Model
-from shared.wire import HOSTS_FILES
 
 _CHUNK_BYTES: Final = 256_000
 _AT_A_TIME: Final = 8

@@ -5,6 +5,15 @@ import time
 from collections import deque
 from typing import Any, Final
 
+from browse_together.contract import written
+from browse_together.contract.background import AtMost
+from browse_together.contract.calls import AsOf, Call, Outcome
+from browse_together.contract.errors import ErrorBody, HostGone
+from browse_together.contract.events import EventBatch, HostEvent
+from browse_together.contract.frames import Frame, Pointed, View
+from browse_together.contract.model import Json
+from browse_together.contract.pages import Answer, Figures, PageState, SessionOptions, SessionSpec
+from browse_together.contract.strokes import Strokes
 from browser_service.carriers.checks import Checks
 from browser_service.carriers.link import Link
 from browser_service.carriers.messages import OF_HOST, Hello, Kept, Load
@@ -13,15 +22,6 @@ from browser_service.rules.host_lease import GrantedLease
 from browser_service.rules.placement import HostFacts
 from browser_service.security.auth import HostToken
 from browser_service.waits import wait_until
-from shared import written
-from shared.background import AtMost
-from shared.calls import AsOf, Call, Outcome
-from shared.errors import ErrorBody, HostGone
-from shared.events import EventBatch, HostEvent
-from shared.frames import Frame, Pointed, View
-from shared.model import Json
-from shared.pages import Answer, Figures, PageState, SessionOptions, SessionSpec
-from shared.strokes import Strokes
 
 _MOST_KEYS: Final = 4
 _ENDS_WITHIN_S: Final = 2.0

@@ -11,6 +11,12 @@ import typer
 from typer.core import TyperGroup
 from typer.main import get_command as typer_command
 
+from browse_together.contract import catalogue, peer_calls, wire
+from browse_together.contract.actions.base import Action
+from browse_together.contract.errors import BrowseError
+from browse_together.contract.model import Json
+from browse_together.contract.replies import TerminalReply
+from browse_together.contract.schema import kebab
 from browser_service.cli import attach, flags, output, secrets
 from browser_service.cli.client import Client, error_of, given
 from browser_service.cli.options import (
@@ -23,12 +29,6 @@ from browser_service.cli.options import (
     with_signature,
 )
 from browser_service.cli.root import Late
-from shared import catalogue, peer_calls, wire
-from shared.actions.base import Action
-from shared.errors import BrowseError
-from shared.model import Json
-from shared.replies import TerminalReply
-from shared.schema import kebab
 
 _COLUMNS: Final = {"": False, "page": False, "session": False, "title": True, "url": True, "acted": False, "by": False}
 _PARTS: Final = {"yours": "yours", "people": "people's", "others": "other agents'"}

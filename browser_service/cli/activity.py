@@ -8,15 +8,15 @@ from typing import Annotated, Final, cast
 
 import typer
 
+from browse_together.client.credentials import token_id
+from browse_together.contract import wire
+from browse_together.contract.calls import ActivityRecord
+from browse_together.contract.colours import COLOURS
+from browse_together.contract.model import Json
 from browser_service.cli import flags, output, secrets
 from browser_service.cli.client import Client, client_id
 from browser_service.cli.options import new_app
 from browser_service.observability.search import line
-from client.credentials import token_id
-from shared import wire
-from shared.calls import ActivityRecord
-from shared.colours import COLOURS
-from shared.model import Json
 
 _BATCH: Final = 500
 

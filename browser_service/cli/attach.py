@@ -8,14 +8,14 @@ from typing import Annotated, Final
 
 import typer
 
+from browse_together.contract import wire
+from browse_together.contract.attached import BROWSER_NAMES, AttachmentState
+from browse_together.contract.errors import Relayed
+from browse_together.contract.model import Json
+from browse_together.contract.next_calls import next_call
 from browser_service.cli import flags, output
 from browser_service.cli.client import Client
 from browser_service.cli.options import new_app
-from shared import wire
-from shared.attached import BROWSER_NAMES, AttachmentState
-from shared.errors import Relayed
-from shared.model import Json
-from shared.next_calls import next_call
 
 _WAITS_S: Final = 60.0
 _LOOKS_EVERY_S: Final = 0.5

@@ -9,14 +9,14 @@ from typing import Final, NamedTuple
 
 import psutil
 
+from browse_together.client import environment
+from browse_together.contract.attached import AttachTarget
+from browse_together.contract.errors import BrowseError
 from browser_service.host.sessions.attachment import Attachment
 from browser_service.host.sessions.launcher import Launcher
 from browser_service.host.sessions.options import LaunchOptions
 from browser_service.host.sessions.user_browsers import Listening, at_start
 from browser_service.settings import Settings
-from client import environment
-from shared.attached import AttachTarget
-from shared.errors import BrowseError
 
 
 class Check(NamedTuple):

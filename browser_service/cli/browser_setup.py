@@ -8,11 +8,11 @@ from typing import Annotated, Final, Literal
 
 import typer
 
+from browse_together.contract.errors import BrowseError, BrowserLaunchFailed
+from browse_together.contract.installation import command, typed
 from browser_service.cli import output
 from browser_service.cli.options import new_app
 from browser_service.settings import Settings
-from shared.errors import BrowseError, BrowserLaunchFailed
-from shared.installation import command, typed
 
 _INSTALLED_WITHIN_S: Final = 1_800
 _START_HINT: Final = "It did not start in time. Repeat the command."

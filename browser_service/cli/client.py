@@ -13,18 +13,18 @@ from uuid import uuid4
 import httpx
 from httpx_sse import EventSource, aconnect_sse
 
+from browse_together.client import files, instance, unavailable
+from browse_together.client.autostart import Autostart
+from browse_together.client.credentials import DAY_S, Credentials, mint
+from browse_together.client.http import ServiceClient
+from browse_together.client.reply import Reply
+from browse_together.contract import wire
+from browse_together.contract.errors import ErrorBody, ServiceUnavailable
+from browse_together.contract.model import Json
+from browse_together.contract.replies import ForTerminal
+from browse_together.contract.secret import ensure_secret
+from browse_together.contract.written import fingerprint
 from browser_service.cli import flags, output
-from client import files, instance, unavailable
-from client.autostart import Autostart
-from client.credentials import DAY_S, Credentials, mint
-from client.http import ServiceClient
-from client.reply import Reply
-from shared import wire
-from shared.errors import ErrorBody, ServiceUnavailable
-from shared.model import Json
-from shared.replies import ForTerminal
-from shared.secret import ensure_secret
-from shared.written import fingerprint
 
 T = TypeVar("T")
 

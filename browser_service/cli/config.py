@@ -7,15 +7,15 @@ import typer
 from pydantic import JsonValue, SecretStr, ValidationError
 from pydantic.fields import FieldInfo
 
+from browse_together.client import config_file, config_place
+from browse_together.client.config_file import FileSettings
+from browse_together.contract import toolsets
 from browser_service import settings_report
 from browser_service.cli import flags, output
 from browser_service.cli.options import new_app
 from browser_service.settings import Settings
-from client import config_file, config_place
-from client.config_file import FileSettings
 from mcp_gateway.settings import Settings as GatewaySettings
 from mcp_gateway.transports.settings import TransportSettings
-from shared import toolsets
 
 PROCESSES: Final[Mapping[str, tuple[type[FileSettings], ...]]] = {
     "service": (Settings,),

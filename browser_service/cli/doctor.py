@@ -13,6 +13,13 @@ from typing import Final
 
 import psutil
 
+from browse_together.client import config_file, config_place, instance, ports
+from browse_together.contract import variables, wire
+from browse_together.contract.data_files import JOURNAL_FILE
+from browse_together.contract.errors import ServiceUnavailable
+from browse_together.contract.installation import install_command
+from browse_together.contract.secret import read_secret
+from browse_together.contract.written import fingerprint
 from browser_service.cli import config, flags
 from browser_service.cli.browser_check import Check, check_browser, sound, wrong
 from browser_service.cli.running import places, restart, rules_of, running_settings, service_of
@@ -20,13 +27,6 @@ from browser_service.host.sessions.memory import exact_mb
 from browser_service.quarantine import files_set_aside
 from browser_service.settings import Settings
 from browser_service.store.journal_file import NewerJournal, check_version, damage_of
-from client import config_file, config_place, instance, ports
-from shared import variables, wire
-from shared.data_files import JOURNAL_FILE
-from shared.errors import ServiceUnavailable
-from shared.installation import install_command
-from shared.secret import read_secret
-from shared.written import fingerprint
 
 _OTHERS: Final = 0o077
 _MB: Final = 1_000_000

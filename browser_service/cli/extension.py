@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Final
 
 import browser_service
+from browse_together.contract import wire
+from browse_together.contract.data_files import EXTENSION_FILE, EXTENSION_FOLDER
+from browse_together.contract.errors import ValidationFailed
 from browser_service.cli import flags, output
 from browser_service.cli.client import Client
 from browser_service.cli.options import new_app
-from shared import wire
-from shared.data_files import EXTENSION_FILE, EXTENSION_FOLDER
-from shared.errors import ValidationFailed
 
 _FILES: Final = Path(browser_service.__file__).parent / "extension"
 

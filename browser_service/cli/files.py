@@ -5,8 +5,8 @@ import stat
 from pathlib import Path
 from typing import Final
 
-from shared.data_files import draft
-from shared.errors import ValidationFailed
+from browse_together.contract.data_files import draft
+from browse_together.contract.errors import ValidationFailed
 
 _BACKUP: Final = ".browse-together.bak"
 _NEW_MODE: Final = 0o600

@@ -10,10 +10,10 @@ from typing import Annotated, Any, cast
 import typer
 from pydantic import AliasChoices, JsonValue
 
+from browse_together.contract.schema import Schema, kebab, plain
+from browse_together.contract.variables import PROTECTING, REMOVED, REMOVED_SWITCHES, no_more
 from browser_service.cli.options import Option, parameter, parameters_of, switch, with_signature
 from browser_service.settings import Settings
-from shared.schema import Schema, kebab, plain
-from shared.variables import PROTECTING, REMOVED, REMOVED_SWITCHES, no_more
 
 DataDir = Annotated[
     str | None,

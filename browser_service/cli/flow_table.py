@@ -17,10 +17,8 @@ from uuid import uuid4
 
 from filelock import FileLock, Timeout
 
-from browser_service.cli.activity import newest
-from browser_service.cli.client import Client, error_of
-from shared.data_files import draft
-from shared.errors import (
+from browse_together.contract.data_files import draft
+from browse_together.contract.errors import (
     BrowserCrashed,
     CallNotFound,
     ErrorBody,
@@ -30,8 +28,10 @@ from shared.errors import (
     UnknownOutcome,
     ValidationFailed,
 )
-from shared.flows import BEGUN, ENDED, Flow
-from shared.model import Json
+from browse_together.contract.flows import BEGUN, ENDED, Flow
+from browse_together.contract.model import Json
+from browser_service.cli.activity import newest
+from browser_service.cli.client import Client, error_of
 
 _COLUMNS: Final = ("row", "status", "detail", "outputs", "call", "values")
 _DIGEST: Final = 16

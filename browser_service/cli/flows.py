@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Annotated, Final, cast
 
 import typer
 
+from browse_together.client import config_file
+from browse_together.contract.errors import BrowseError, ServiceUnavailable, ValidationFailed
+from browse_together.contract.model import Json
 from browser_service.cli import flags, output
 from browser_service.cli.actions import perform
 from browser_service.cli.client import Client
 from browser_service.cli.options import new_app
 from browser_service.flows import export as exports
 from browser_service.flows.files import FlowFiles, file_schema
-from client import config_file
-from shared.errors import BrowseError, ServiceUnavailable, ValidationFailed
-from shared.model import Json
 
 if TYPE_CHECKING:
     from browser_service.cli.flow_table import Entry

@@ -4,11 +4,11 @@ from typing import Annotated, Final
 
 import typer
 
+from browse_together.contract.installation import program
+from browse_together.contract.wire import APP_NAME
 from browser_service.cli import output
 from browser_service.cli.hosts import AllowLoopback, JoinUrl, Name, PlainHttp, TokenFile, joining, no_traceback
 from browser_service.joining import Join
-from shared.installation import program
-from shared.wire import APP_NAME
 
 _NAME: Final = f"{APP_NAME}-host"
 _DRAINS_WITHIN_S: Final = 90

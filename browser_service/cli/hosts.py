@@ -10,12 +10,12 @@ from typing import Annotated, Final, Literal, cast
 
 import typer
 
+from browse_together.contract import wire
+from browse_together.contract.absent import CRYPTOGRAPHY, RICH, absent
+from browse_together.contract.model import Json
 from browser_service.cli import client, flags, output
 from browser_service.cli.options import new_app
 from browser_service.joining import CannotJoin, Join, address, check_platform, host_state, read_token
-from shared import wire
-from shared.absent import CRYPTOGRAPHY, RICH, absent
-from shared.model import Json
 
 _COLUMNS: Final = {
     **dict.fromkeys(("name", "state", "sessions", "pages", "free-mb", "version", "seen"), False),

@@ -10,17 +10,17 @@ from typing import Annotated, Any, cast
 
 import typer
 
+from browse_together.client import config_file, instance
+from browse_together.client.autostart import KeptDown
+from browse_together.contract import variables, wire
+from browse_together.contract.absent import CRYPTOGRAPHY, RICH, absent
+from browse_together.contract.errors import Relayed, ServiceUnavailable
+from browse_together.contract.model import Json
+from browse_together.contract.wire import LOG_FILE
 from browser_service.cli import flags, output, times
 from browser_service.cli.options import new_app
 from browser_service.cli.running import places, restart, rules_of, running_settings, service_of
 from browser_service.settings import Settings
-from client import config_file, instance
-from client.autostart import KeptDown
-from shared import variables, wire
-from shared.absent import CRYPTOGRAPHY, RICH, absent
-from shared.errors import Relayed, ServiceUnavailable
-from shared.model import Json
-from shared.wire import LOG_FILE
 
 _LAST_S = 250_000_000_000
 """A Unix time that calendars still show, in the year 9892."""

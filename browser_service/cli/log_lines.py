@@ -5,7 +5,7 @@ import json
 
 import structlog
 
-from shared.quoting import legible
+from browse_together.contract.quoting import legible
 
 
 def readable(line: str, *, colours: bool = False) -> str:

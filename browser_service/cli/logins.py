@@ -7,14 +7,14 @@ from urllib.parse import urlsplit
 
 import typer
 
+from browse_together.contract.actions.signing_in import ImportLogin, Login
+from browse_together.contract.errors import HumanInControl, LoginRequired, Relayed, ValidationFailed
+from browse_together.contract.model import Json
+from browse_together.contract.wire import MAX_MESSAGE_BYTES
 from browser_service.cli import flags, output
 from browser_service.cli.actions import perform
 from browser_service.cli.client import Client, error_of
 from browser_service.cli.options import new_app
-from shared.actions.signing_in import ImportLogin, Login
-from shared.errors import HumanInControl, LoginRequired, Relayed, ValidationFailed
-from shared.model import Json
-from shared.wire import MAX_MESSAGE_BYTES
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print the whole reply.")]
 

@@ -5,15 +5,15 @@ from typing import Annotated, Final
 import typer
 from pydantic import ValidationError
 
+from browse_together.contract.errors import ValidationFailed, field_details
+from browse_together.contract.model import first_fault
+from browse_together.contract.named_secrets import NamedSecret
 from browser_service.cli import flags, output, secrets
 from browser_service.cli.options import new_app
 from browser_service.security.named_secrets import NamedSecrets
 from browser_service.security.one_time_codes import from_authenticator
 from browser_service.security.origins import whole_origin
 from browser_service.security.seal import Seal
-from shared.errors import ValidationFailed, field_details
-from shared.model import first_fault
-from shared.named_secrets import NamedSecret
 
 _COLUMNS: Final = {"name": False, "kind": False, "origins": True}
 

@@ -10,10 +10,10 @@ from typing import Any, Final, Literal, NamedTuple, cast
 import typer
 from pydantic import JsonValue
 
-from shared.actions.base import Action
-from shared.json_lines import strict
-from shared.model import Json
-from shared.schema import Schema, full_schema, kebab, properties_of, required_of, second_names
+from browse_together.contract.actions.base import Action
+from browse_together.contract.json_lines import strict
+from browse_together.contract.model import Json
+from browse_together.contract.schema import Schema, full_schema, kebab, properties_of, required_of, second_names
 
 _SCALARS: Final[Mapping[str, type]] = {"boolean": bool, "integer": int, "number": float, "string": str}
 _VALUE_NAMES: Final[Mapping[str, str]] = {"integer": "INT", "number": "NUMBER", "string": "TEXT", "boolean": "BOOL"}

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Final
 import typer
 from pydantic import ValidationError
 
+from browse_together.client import config_file
+from browse_together.contract.errors import BrowseError, ErrorBody, ServiceUnavailable
+from browse_together.contract.quoting import escaped, legible
 from browser_service.settings import Settings
-from client import config_file
-from shared.errors import BrowseError, ErrorBody, ServiceUnavailable
-from shared.quoting import escaped, legible
 
 if TYPE_CHECKING:
     from rich.status import Status
@@ -115,7 +115,7 @@ def show_rows(columns: Columns, parts: Iterable[Sequence[Row]]) -> None:
 
 def print_error(error: ErrorBody) -> None:
     """Print what went wrong and what to do, with calls as commands."""
-    from shared.mentions import as_commands  # noqa: PLC0415 - it knows every action, and few commands end so
+    from browse_together.contract.mentions import as_commands  # noqa: PLC0415 - it knows every action, and few commands end so
 
     say(f"{error.code}:", "bold red", f" {as_commands(error.message)}", to_stderr=True)
     if error.hint:

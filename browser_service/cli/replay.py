@@ -5,15 +5,15 @@ from typing import Annotated, Final, cast
 
 import typer
 
+from browse_together.contract import wire
+from browse_together.contract.calls import ActivityRecord
+from browse_together.contract.errors import ValidationFailed
+from browse_together.contract.frames import ActPictures
+from browse_together.contract.model import Json
 from browser_service.cli import activity, files, flags, output
 from browser_service.cli.client import Client, given
 from browser_service.cli.options import new_app
 from browser_service.observability.replay import Act, Replay
-from shared import wire
-from shared.calls import ActivityRecord
-from shared.errors import ValidationFailed
-from shared.frames import ActPictures
-from shared.model import Json
 
 _MB: Final = 1_000_000
 _MOST: Final = 10_000

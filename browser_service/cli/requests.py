@@ -6,14 +6,14 @@ from urllib.parse import quote
 
 import typer
 
+from browse_together.contract import wire
+from browse_together.contract.model import Json
+from browse_together.contract.pages import HumanRequestState
+from browse_together.contract.quoting import legible
 from browser_service.cli import flags, output
 from browser_service.cli.client import Client, account
 from browser_service.cli.options import new_app
 from browser_service.cli.tabs import Linked, Read, Tab, share_found
-from shared import wire
-from shared.model import Json
-from shared.pages import HumanRequestState
-from shared.quoting import legible
 
 _WIDTH: Final = 100
 _INDENT: Final = "    "

@@ -12,8 +12,8 @@ import typer
 from typer.core import TyperArgument, TyperCommand, TyperGroup
 from typer.main import get_command
 
-from shared.absent import HTTPX_COMMAND, absent
-from shared.wire import VERSION
+from browse_together.contract.absent import HTTPX_COMMAND, absent
+from browse_together.contract.wire import VERSION
 
 _VALUES: Final[Mapping[Any, str]] = {int: "N", str: "TEXT", Path: "FILE"}  # Any: what typer reads, mostly a type
 

@@ -4,13 +4,13 @@ import contextlib
 from pathlib import Path
 from typing import NamedTuple
 
+from browse_together.client import config_place, instance
+from browse_together.contract import wire
+from browse_together.contract.errors import BrowseError
+from browse_together.contract.model import Json
 from browser_service import settings_report
 from browser_service.cli import flags, output
 from browser_service.settings import Settings
-from client import config_place, instance
-from shared import wire
-from shared.errors import BrowseError
-from shared.model import Json
 
 
 def service_of(data_dir: Path) -> instance.Instance | None:

@@ -9,9 +9,9 @@ from typing import Any, Final, cast
 import typer
 from pydantic import JsonValue
 
-from shared.actions.base import Action
-from shared.errors import ValidationFailed
-from shared.model import Json
+from browse_together.contract.actions.base import Action
+from browse_together.contract.errors import ValidationFailed
+from browse_together.contract.model import Json
 
 _TYPED: Final = ("value", "text")
 _MOST_BYTES: Final = 100_000

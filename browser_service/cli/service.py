@@ -7,6 +7,10 @@ from typing import Annotated, Any, Final
 
 import typer
 
+from browse_together.client import config_file, config_place
+from browse_together.contract.errors import ValidationFailed
+from browse_together.contract.installation import command, program, typed
+from browse_together.contract.wire import APP_NAME, LOG_FILE
 from browser_service.cli import files, flags, output
 from browser_service.cli.host_unit import print_unit, quoted
 from browser_service.cli.install.machine import Machine
@@ -14,10 +18,6 @@ from browser_service.cli.lifecycle import NOT_RUNNING
 from browser_service.cli.options import new_app
 from browser_service.cli.running import service_of
 from browser_service.settings import Settings
-from client import config_file, config_place
-from shared.errors import ValidationFailed
-from shared.installation import command, program, typed
-from shared.wire import APP_NAME, LOG_FILE
 
 _ENDS_WITHIN_S: Final = 30
 _DESCRIPTION: Final = "One logged-in browser, shared by many agents (browse-together)"

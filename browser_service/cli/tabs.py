@@ -4,12 +4,12 @@ from typing import Annotated, Final, cast
 
 import typer
 
+from browse_together.contract import wire
+from browse_together.contract.attached import AttachmentState, PersonTab
+from browse_together.contract.model import Json
 from browser_service.cli import flags, output
 from browser_service.cli.client import Client
 from browser_service.cli.options import new_app
-from shared import wire
-from shared.attached import AttachmentState, PersonTab
-from shared.model import Json
 
 _COLUMNS: Final = {"tab": False, "shared": False, "title": True, "url": True}
 _SHORT: Final = 8

@@ -4,11 +4,11 @@ from typing import Annotated, Final, cast
 
 import typer
 
+from browse_together.client.credentials import DAY_S
+from browse_together.contract import wire
+from browse_together.contract.model import Json
 from browser_service.cli import client, flags, output, times
 from browser_service.cli.options import new_app
-from client.credentials import DAY_S
-from shared import wire
-from shared.model import Json
 
 _COLUMNS: Final = {"name": False, "state": False, "limits": True, "made": False, "last used": False, "expires": False}
 

@@ -10,11 +10,11 @@ from typing import Annotated, Any, Final
 
 import typer
 
+from browse_together.contract.errors import ServiceUnavailable
+from browse_together.contract.wire import LOG_FILE
 from browser_service.cli import flags, output
 from browser_service.cli.options import new_app
 from browser_service.settings import Settings
-from shared.errors import ServiceUnavailable
-from shared.wire import LOG_FILE
 
 _POLL_S: Final = 0.2
 

@@ -4,12 +4,12 @@ from typing import Annotated
 
 import typer
 
+from browse_together.contract import wire
+from browse_together.contract.errors import ValidationFailed
 from browser_service.cli import flags, output
 from browser_service.cli.client import Client, account
 from browser_service.cli.options import new_app
 from browser_service.opening import has_screen, open_link
-from shared import wire
-from shared.errors import ValidationFailed
 
 app = new_app()
 

@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 
 import structlog
 
+from browse_together.contract.background import Background
+from browse_together.contract.errors import JournalFailed
+from browse_together.contract.events import RequestOver
 from browser_service.store.tables import AskedTable
-from shared.background import Background
-from shared.errors import JournalFailed
-from shared.events import RequestOver
 
 log = structlog.get_logger(__name__)
 

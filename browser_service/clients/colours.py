@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 
 import structlog
 
+from browse_together.contract.background import Background
+from browse_together.contract.colours import COLOURS
+from browse_together.contract.errors import JournalFailed
 from browser_service.rules.bounded import Bounded
 from browser_service.store.tables import MOST_DEALT, ColourTable, Dealt
-from shared.background import Background
-from shared.colours import COLOURS
-from shared.errors import JournalFailed
 
 log = structlog.get_logger(__name__)
 

@@ -2,9 +2,9 @@
 
 import time
 
+from browse_together.contract.calls import DownloadState
+from browse_together.contract.model import Json
 from browser_service.store.journal import MOST_DOWNLOADS, Journal
-from shared.calls import DownloadState
-from shared.model import Json
 
 _MOST_OF_CLIENT = 100
 _DAY_S = 86_400

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 import structlog
 
+from browse_together.contract.errors import JournalFailed
 from browser_service.rules.halts import Halt, Halts
 from browser_service.store.tables import HaltTable, KeptHalt
-from shared.errors import JournalFailed
 
 log = structlog.get_logger(__name__)
 

@@ -9,17 +9,17 @@ from typing import Annotated, Literal
 import structlog
 from pydantic import Field, StringConstraints, ValidationError
 
+from browse_together.client.credentials import mint_key
+from browse_together.contract.errors import Forbidden, RequestNotFound, ValidationFailed, field_details
+from browse_together.contract.model import Json, Model, first_fault
+from browse_together.contract.pages import Answer, PageState
+from browse_together.contract.wire import APP_NAME, REQUESTS, request_path
+from browse_together.contract.words import quotable
 from browser_service.host.seam import SessionHost
 from browser_service.security.auth import Identity
 from browser_service.security.redaction import safe_url
 from browser_service.security.urls import origin_of
 from browser_service.sessions.directory import Directory
-from client.credentials import mint_key
-from shared.errors import Forbidden, RequestNotFound, ValidationFailed, field_details
-from shared.model import Json, Model, first_fault
-from shared.pages import Answer, PageState
-from shared.wire import APP_NAME, REQUESTS, request_path
-from shared.words import quotable
 
 log = structlog.get_logger(__name__)
 

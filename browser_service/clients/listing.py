@@ -5,13 +5,13 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Final
 
+from browse_together.contract.model import Json
+from browse_together.contract.next_calls import next_call
+from browse_together.contract.pages import ASK_FOR_TAB, HumanRequestState, Owner, PageBlock, PageState
+from browse_together.contract.quoting import address, quoted
+from browse_together.contract.wire import DEFAULT_SESSION
+from browse_together.contract.words import own_words
 from browser_service.security.urls import abridged
-from shared.model import Json
-from shared.next_calls import next_call
-from shared.pages import ASK_FOR_TAB, HumanRequestState, Owner, PageBlock, PageState
-from shared.quoting import address, quoted
-from shared.wire import DEFAULT_SESSION
-from shared.words import own_words
 
 _PEOPLE: Final = 20
 _OTHERS: Final = 5

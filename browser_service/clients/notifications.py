@@ -10,13 +10,13 @@ from collections.abc import Callable
 import httpx
 import structlog
 
+from browse_together.contract.background import Background
+from browse_together.contract.model import Json
+from browse_together.contract.pages import PageState
+from browse_together.contract.wire import APP_NAME
+from browse_together.contract.words import own_words
 from browser_service.clients.inbox import describe_request
 from browser_service.rules.bounded import Bounded
-from shared.background import Background
-from shared.model import Json
-from shared.pages import PageState
-from shared.wire import APP_NAME
-from shared.words import own_words
 
 _WITHIN_S = 5.0
 _MOST_TEXT = 300

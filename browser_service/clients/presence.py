@@ -8,10 +8,10 @@ from collections import defaultdict, deque
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
 from contextlib import contextmanager
 
+from browse_together.contract.calls import CallState, ClientRef, Notice
+from browse_together.contract.errors import ValidationFailed, field_details
+from browse_together.contract.events import CallMoved, PageMoved
 from browser_service.rules.bounded import Bounded
-from shared.calls import CallState, ClientRef, Notice
-from shared.errors import ValidationFailed, field_details
-from shared.events import CallMoved, PageMoved
 
 _MOST_NOTICES = 50
 _MOST_LINES = 3

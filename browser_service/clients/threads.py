@@ -8,14 +8,14 @@ from typing import Final
 import structlog
 from pydantic import Field, ValidationError
 
+from browse_together.contract.calls import Notice
+from browse_together.contract.errors import JournalFailed
+from browse_together.contract.model import Model
 from browser_service.rules.bounded import Bounded
 from browser_service.rules.quotas import rate_limited
 from browser_service.rules.window import Clock, MovingWindow
 from browser_service.security.seal import Seal
 from browser_service.store.tables import MOST_THREADS, ThreadTable
-from shared.calls import Notice
-from shared.errors import JournalFailed
-from shared.model import Model
 
 _LINES: Final = 20
 _MOST_WORDS: Final = 5

@@ -9,17 +9,17 @@ from typing import Annotated, Final
 import structlog
 from pydantic import AfterValidator, Field, ValidationError
 
+from browse_together.client.credentials import mint, mint_extension, mint_host, token_id
+from browse_together.contract.background import Background
+from browse_together.contract.calls import ClientRef
+from browse_together.contract.errors import JournalFailed, RateLimited, ValidationFailed, field_details
+from browse_together.contract.limits import UNLIMITED, Limits
+from browse_together.contract.model import Json, first_fault
+from browse_together.contract.timestamps import iso
+from browse_together.contract.wire import POOL_PATTERN, TOKEN_LIMITS, TOKEN_NAME, TOKEN_NAME_PATTERN
 from browser_service.security.auth import HostToken, Identity, Revocations, token_client, token_name
 from browser_service.security.origins import origin_pattern
 from browser_service.store.tables import TokenRecord, TokenTable
-from client.credentials import mint, mint_extension, mint_host, token_id
-from shared.background import Background
-from shared.calls import ClientRef
-from shared.errors import JournalFailed, RateLimited, ValidationFailed, field_details
-from shared.limits import UNLIMITED, Limits
-from shared.model import Json, first_fault
-from shared.timestamps import iso
-from shared.wire import POOL_PATTERN, TOKEN_LIMITS, TOKEN_NAME, TOKEN_NAME_PATTERN
 
 _USE_NOTED_EVERY_S: Final = 60.0
 _MOST_CHATS: Final = 64

@@ -8,20 +8,27 @@ from datetime import datetime
 from operator import attrgetter
 from typing import Final, cast
 
+from browse_together.contract.actions.activity import GetActivity
+from browse_together.contract.actions.flows import ListFlows, MendFlow, RunFlow, SaveFlow
+from browse_together.contract.calls import ActivityRecord
+from browse_together.contract.errors import (
+    BrowseError,
+    Cancelled,
+    FlowStopped,
+    Forbidden,
+    ValidationFailed,
+    field_details,
+)
+from browse_together.contract.flows import MAIN, VERSION, Flow, Step, parse, selectors_of
+from browse_together.contract.model import Json
+from browse_together.contract.next_calls import next_call
+from browse_together.contract.timestamps import iso
 from browser_service.flows import saving
 from browser_service.flows.files import FlowFiles, written
 from browser_service.flows.running import Ports, Run, StoppedRuns, check, go, replaced
 from browser_service.observability.activity import Activity
 from browser_service.observability.search import row_filter
 from browser_service.security.auth import Identity
-from shared.actions.activity import GetActivity
-from shared.actions.flows import ListFlows, MendFlow, RunFlow, SaveFlow
-from shared.calls import ActivityRecord
-from shared.errors import BrowseError, Cancelled, FlowStopped, Forbidden, ValidationFailed, field_details
-from shared.flows import MAIN, VERSION, Flow, Step, parse, selectors_of
-from shared.model import Json
-from shared.next_calls import next_call
-from shared.timestamps import iso
 
 _MOST_RECORDS: Final = 1_000
 _MOST_PAGES: Final = 20

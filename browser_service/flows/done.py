@@ -4,12 +4,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final, cast
 
-from shared.actions.traits import Effect
-from shared.calls import ActivityRecord
-from shared.catalogue import ACTIONS
-from shared.errors import ValidationFailed, field_details
-from shared.flows import SELECTORS
-from shared.model import Json
+from browse_together.contract.actions.traits import Effect
+from browse_together.contract.calls import ActivityRecord
+from browse_together.contract.catalogue import ACTIONS
+from browse_together.contract.errors import ValidationFailed, field_details
+from browse_together.contract.flows import SELECTORS
+from browse_together.contract.model import Json
 
 _ALWAYS_READ: Final = frozenset({"content", "get_element"})
 OPENING: Final = frozenset({"goto", "open_page"})

@@ -10,8 +10,8 @@ from typing import Final
 
 from pydantic import JsonValue
 
+from browse_together.contract.flows import Flow, Step, message, placeholders
 from browser_service.flows.running import tried
-from shared.flows import Flow, Step, message, placeholders
 
 _HEAD: Final = '"""{about}"""\n\nimport re\n\nfrom playwright.sync_api import Page, expect'
 _PLAIN: Final = ("click", "hover", "check", "uncheck", "focus", "blur")

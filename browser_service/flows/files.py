@@ -9,17 +9,24 @@ from typing import cast
 import tomlkit
 from pydantic import JsonValue
 
+from browse_together.contract import flows
+from browse_together.contract.actions.traits import Scope
+from browse_together.contract.catalogue import ACTIONS
+from browse_together.contract.data_files import draft
+from browse_together.contract.errors import (
+    BrowseError,
+    Forbidden,
+    ResourceExhausted,
+    StateNotFound,
+    ValidationFailed,
+    field_details,
+)
+from browse_together.contract.flows import SELECTORS, Flow
+from browse_together.contract.model import Json
+from browse_together.contract.next_calls import next_call
+from browse_together.contract.similarity import nearest
 from browser_service.flows.running import check
 from browser_service.security.auth import Identity
-from shared import flows
-from shared.actions.traits import Scope
-from shared.catalogue import ACTIONS
-from shared.data_files import draft
-from shared.errors import BrowseError, Forbidden, ResourceExhausted, StateNotFound, ValidationFailed, field_details
-from shared.flows import SELECTORS, Flow
-from shared.model import Json
-from shared.next_calls import next_call
-from shared.similarity import nearest
 
 _MOST_FLOWS = 1_000
 _SUFFIX = ".toml"

@@ -15,13 +15,11 @@ from urllib.parse import urlsplit
 
 from pydantic import JsonValue
 
-from browser_service.flows.sending import answers, effects, only_reads
-from browser_service.rules.bounded import Bounded
-from shared import catalogue, flows
-from shared.actions.base import Action
-from shared.actions.traits import Scope
-from shared.cuts import shortened
-from shared.errors import (
+from browse_together.contract import catalogue, flows
+from browse_together.contract.actions.base import Action
+from browse_together.contract.actions.traits import Scope
+from browse_together.contract.cuts import shortened
+from browse_together.contract.errors import (
     AmbiguousSelector,
     BrowseError,
     BrowserCrashed,
@@ -37,11 +35,13 @@ from shared.errors import (
     ValidationFailed,
     field_details,
 )
-from shared.flows import MAIN, Flow, Request, Step, selectors_of
-from shared.model import Json, weight
-from shared.next_calls import next_call
-from shared.quoting import quoted
-from shared.similarity import nearest
+from browse_together.contract.flows import MAIN, Flow, Request, Step, selectors_of
+from browse_together.contract.model import Json, weight
+from browse_together.contract.next_calls import next_call
+from browse_together.contract.quoting import quoted
+from browse_together.contract.similarity import nearest
+from browser_service.flows.sending import answers, effects, only_reads
+from browser_service.rules.bounded import Bounded
 
 _SHOWS_MS: Final = 5_000
 _FIRST_MS: Final = 15_000

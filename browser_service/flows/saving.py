@@ -10,17 +10,17 @@ from urllib.parse import urlsplit
 
 from pydantic import JsonValue
 
+from browse_together.contract import flows
+from browse_together.contract.actions.traits import Effect, Scope
+from browse_together.contract.calls import ActivityRecord
+from browse_together.contract.catalogue import ACTIONS
+from browse_together.contract.errors import ValidationFailed, field_details
+from browse_together.contract.flows import MAIN, SELECTORS, Expected, Parameter, Request, Step
+from browse_together.contract.model import Json
+from browse_together.contract.next_calls import next_call
+from browse_together.contract.toolsets import category
+from browse_together.contract.wire import REF_PATTERN
 from browser_service.flows.done import OPENING, Done, repeated
-from shared import flows
-from shared.actions.traits import Effect, Scope
-from shared.calls import ActivityRecord
-from shared.catalogue import ACTIONS
-from shared.errors import ValidationFailed, field_details
-from shared.flows import MAIN, SELECTORS, Expected, Parameter, Request, Step
-from shared.model import Json
-from shared.next_calls import next_call
-from shared.toolsets import category
-from shared.wire import REF_PATTERN
 
 _KEPT: Final = frozenset(
     {"navigation", "interaction", "pointer", "editing", "files", "combining", "waiting", "extraction", "reading"}

@@ -1,8 +1,8 @@
 """Says of a flow's steps what they do to the site."""
 
-from shared import catalogue
-from shared.actions.traits import Effect
-from shared.flows import Step
+from browse_together.contract import catalogue
+from browse_together.contract.actions.traits import Effect
+from browse_together.contract.flows import Step
 
 
 def effects(steps: list[Step]) -> tuple[int, int]:

@@ -6,7 +6,7 @@ from typing import Final
 
 from playwright.async_api import Error as PlaywrightError
 
-from shared.background import AtMost
+from browse_together.contract.background import AtMost
 
 _CLOSES_WITHIN_S: Final = 5
 

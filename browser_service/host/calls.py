@@ -8,16 +8,16 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final
 
+from browse_together.contract.actions.base import Action
+from browse_together.contract.actions.traits import Effect
+from browse_together.contract.calls import Call, Outcome
+from browse_together.contract.errors import BrowseError, Cancelled, ServiceUnavailable, UnknownOutcome
+from browse_together.contract.model import Json, weight
 from browser_service.host.seam import CallKey
 from browser_service.host.tabs.record import PageRecord
 from browser_service.rules.bounded import Bounded
 from browser_service.rules.turns import PageQueue
 from browser_service.waits import Cancel, turn_on
-from shared.actions.base import Action
-from shared.actions.traits import Effect
-from shared.calls import Call, Outcome
-from shared.errors import BrowseError, Cancelled, ServiceUnavailable, UnknownOutcome
-from shared.model import Json, weight
 
 _MOST_CALLS: Final = 2_000
 _MOST_WEIGHT: Final = 64_000_000

@@ -10,11 +10,10 @@ from typing import Final
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import TimeoutError as PlaywrightTimeout
 
-from browser_service.host.scripts.results import BadResult
-from shared.actions.base import Action
-from shared.actions.traits import Effect, Lane
-from shared.cuts import cut, last
-from shared.errors import (
+from browse_together.contract.actions.base import Action
+from browse_together.contract.actions.traits import Effect, Lane
+from browse_together.contract.cuts import cut, last
+from browse_together.contract.errors import (
     AmbiguousSelector,
     BrowseError,
     BrowserCrashed,
@@ -29,9 +28,10 @@ from shared.errors import (
     ValidationFailed,
     field_details,
 )
-from shared.model import Json
-from shared.next_calls import next_call
-from shared.quoting import address, flat, quoted
+from browse_together.contract.model import Json
+from browse_together.contract.next_calls import next_call
+from browse_together.contract.quoting import address, flat, quoted
+from browser_service.host.scripts.results import BadResult
 
 _SEVERAL: Final = re.compile(r"strict mode violation: .* resolved to (\d+) elements")
 _NET_ERROR: Final = re.compile(r"net::ERR_\w+|NS_ERROR_\w+")

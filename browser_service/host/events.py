@@ -4,12 +4,12 @@ import asyncio
 
 from pydantic import JsonValue
 
+from browse_together.contract.calls import AsOf
+from browse_together.contract.events import EventBatch, HostEvent, SessionTold, StateSaved
+from browse_together.contract.model import Json, weight
+from browse_together.contract.userinfo import without_userinfo
 from browser_service.rules.bounded import Bounded
 from browser_service.waits import wait_until
-from shared.calls import AsOf
-from shared.events import EventBatch, HostEvent, SessionTold, StateSaved
-from shared.model import Json, weight
-from shared.userinfo import without_userinfo
 
 _KEPT = 4_000
 _KEPT_BYTES = 64_000_000

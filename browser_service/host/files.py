@@ -5,12 +5,12 @@ from typing import Final
 
 from pydantic import JsonValue
 
+from browse_together.contract.calls import Artifact, Call
+from browse_together.contract.local_times import STAMP, local_time
+from browse_together.contract.model import Json
+from browse_together.contract.wire import INLINE_BYTES, MAX_MESSAGE_BYTES
 from browser_service.host.events import well_formed
 from browser_service.host.seam import ArtifactPort
-from shared.calls import Artifact, Call
-from shared.local_times import STAMP, local_time
-from shared.model import Json
-from shared.wire import INLINE_BYTES, MAX_MESSAGE_BYTES
 
 _HEAD: Final = 1_000
 

@@ -7,6 +7,13 @@ from typing import TYPE_CHECKING
 
 import structlog
 
+from browse_together.contract.background import Background
+from browse_together.contract.calls import Call, Outcome
+from browse_together.contract.errors import BrowseError, ErrorBody, PageNotFound
+from browse_together.contract.events import EventBatch, HostEvent, PageOpened
+from browse_together.contract.frames import Frame, Pointed, View
+from browse_together.contract.pages import Answer, Figures, PageState, SessionOptions, SessionSpec
+from browse_together.contract.strokes import Strokes
 from browser_service.host.background import within
 from browser_service.host.calls import Handler, RunningCalls
 from browser_service.host.events import EventLog
@@ -34,13 +41,6 @@ from browser_service.rules.bounded import Bounded
 from browser_service.rules.human import HeldPage
 from browser_service.rules.human_requests import HumanRequests
 from browser_service.security.urls import UrlPolicy
-from shared.background import Background
-from shared.calls import Call, Outcome
-from shared.errors import BrowseError, ErrorBody, PageNotFound
-from shared.events import EventBatch, HostEvent, PageOpened
-from shared.frames import Frame, Pointed, View
-from shared.pages import Answer, Figures, PageState, SessionOptions, SessionSpec
-from shared.strokes import Strokes
 
 if TYPE_CHECKING:
     from playwright.async_api import CDPSession

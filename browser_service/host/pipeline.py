@@ -9,6 +9,12 @@ from typing import cast
 
 import structlog
 
+from browse_together.contract.actions.base import Action
+from browse_together.contract.actions.traits import Effect, Lane, Scope
+from browse_together.contract.calls import Call, CallState, Outcome
+from browse_together.contract.errors import BrowseError, BrowserCrashed, ErrorBody, PageOwned, SessionNotFound
+from browse_together.contract.events import CallEnded, CallMoved
+from browse_together.contract.model import Json
 from browser_service.host.calls import CallRun, Handler, Reply, RunningCalls
 from browser_service.host.events import EventLog, sendable
 from browser_service.host.files import Files
@@ -37,12 +43,6 @@ from browser_service.host.tabs.life import Life
 from browser_service.observability.logging import unexpected
 from browser_service.rules.partial import with_account
 from browser_service.security.urls import abridged_in
-from shared.actions.base import Action
-from shared.actions.traits import Effect, Lane, Scope
-from shared.calls import Call, CallState, Outcome
-from shared.errors import BrowseError, BrowserCrashed, ErrorBody, PageOwned, SessionNotFound
-from shared.events import CallEnded, CallMoved
-from shared.model import Json
 
 _log = structlog.get_logger(__name__)
 

@@ -6,16 +6,16 @@ from typing import Literal, NamedTuple, Protocol
 
 from pydantic import Field, InstanceOf
 
+from browse_together.contract import catalogue
+from browse_together.contract.actions.base import Action
+from browse_together.contract.attached import AttachmentState, AttachTarget, PersonTab, TabShare
+from browse_together.contract.calls import Artifact, Call, Outcome
+from browse_together.contract.errors import ErrorBody
+from browse_together.contract.events import EventBatch
+from browse_together.contract.frames import ActPicture, Frame, Pointed, View
+from browse_together.contract.pages import Answer, Figures, PageState, SessionOptions, SessionSpec
+from browse_together.contract.strokes import Strokes
 from browser_service.security.act_rules import ActRules
-from shared import catalogue
-from shared.actions.base import Action
-from shared.attached import AttachmentState, AttachTarget, PersonTab, TabShare
-from shared.calls import Artifact, Call, Outcome
-from shared.errors import ErrorBody
-from shared.events import EventBatch
-from shared.frames import ActPicture, Frame, Pointed, View
-from shared.pages import Answer, Figures, PageState, SessionOptions, SessionSpec
-from shared.strokes import Strokes
 
 
 class CallKey(NamedTuple):

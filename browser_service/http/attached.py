@@ -6,11 +6,11 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from pydantic import BaseModel, ValidationError
 
+from browse_together.contract import wire
+from browse_together.contract.attached import AttachTarget, TabShare, TabUnshare
+from browse_together.contract.errors import ValidationFailed, field_details
+from browse_together.contract.model import first_fault
 from browser_service.http.routes import Caller, body_of, done, for_owner, services
-from shared import wire
-from shared.attached import AttachTarget, TabShare, TabUnshare
-from shared.errors import ValidationFailed, field_details
-from shared.model import first_fault
 
 router = APIRouter(dependencies=[for_owner("browse-together tabs")])
 

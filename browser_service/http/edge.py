@@ -8,9 +8,9 @@ from starlette.datastructures import Headers
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from shared.errors import BrowseError
-from shared.requests import Body, BodyLimits, Held, Visitors
-from shared.wire import (
+from browse_together.contract.errors import BrowseError
+from browse_together.contract.requests import Body, BodyLimits, Held, Visitors
+from browse_together.contract.wire import (
     EXTENSION_ORIGIN,
     EXTENSION_SOCKET,
     FILE_BYTES,

@@ -9,10 +9,10 @@ from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from browse_together.contract import wire, written
+from browse_together.contract.errors import BrowseError, InvalidRequest, MethodNotAllowed, NoSuchRoute
 from browser_service.observability.logging import unexpected
 from browser_service.spine.envelope import failed
-from shared import wire, written
-from shared.errors import BrowseError, InvalidRequest, MethodNotAllowed, NoSuchRoute
 
 log = structlog.get_logger(__name__)
 

@@ -13,6 +13,10 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.http11 import Request as Handshake
 
+from browse_together.contract import wire
+from browse_together.contract.errors import BrowseError, Forbidden, InvalidRequest
+from browse_together.contract.local_times import worded
+from browse_together.contract.model import Model
 from browser_service.carriers.desk import check_read
 from browser_service.carriers.front_end import Links, Members
 from browser_service.carriers.messages import FILE, LINK, MOST_MESSAGE, GivenFile, WantedFile, misread
@@ -23,10 +27,6 @@ from browser_service.http.faults import error_response
 from browser_service.http.routes import services
 from browser_service.security.auth import identify_host
 from browser_service.services import Services
-from shared import wire
-from shared.errors import BrowseError, Forbidden, InvalidRequest
-from shared.local_times import worded
-from shared.model import Model
 
 SOCKET = "browse_together.socket"
 """The key among a websocket's extensions for this."""

@@ -9,13 +9,13 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from browse_together.client import ports
+from browse_together.contract import wire
+from browse_together.contract.errors import BrowseError
+from browse_together.contract.requests import Visitors
 from browser_service.http.edge import loopback_hosts
 from browser_service.http.watching import figures_of
 from browser_service.settings import Settings
-from client import ports
-from shared import wire
-from shared.errors import BrowseError
-from shared.requests import Visitors
 
 _HOST_HINT: Final = "Use http://127.0.0.1 and the port."
 

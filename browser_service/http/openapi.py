@@ -4,9 +4,9 @@ from typing import Any, Final
 
 from fastapi import FastAPI
 
-from shared import catalogue, wire
-from shared.model import Json
-from shared.schema import full_schema
+from browse_together.contract import catalogue, wire
+from browse_together.contract.model import Json
+from browse_together.contract.schema import full_schema
 
 _ERROR: Final[Json] = {
     "type": "object",

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Final
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
+from browse_together.contract import wire
+from browse_together.contract.errors import InvalidRequest, ValidationFailed, field_details
+from browse_together.contract.model import Json
 from browser_service.http.routes import Caller, body_of, done, for_owner, services
-from shared import wire
-from shared.errors import InvalidRequest, ValidationFailed, field_details
-from shared.model import Json
 
 if TYPE_CHECKING:
     from browser_service.spine.membership import Membership

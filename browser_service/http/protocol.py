@@ -5,8 +5,8 @@ import asyncio
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
-from shared.patience import MAX_HEAD_BYTES, Patience
-from shared.requests import TARGET, ambiguity
+from browse_together.contract.patience import MAX_HEAD_BYTES, Patience
+from browse_together.contract.requests import TARGET, ambiguity
 
 
 class BoundedHttp(HttpToolsProtocol):

@@ -17,6 +17,14 @@ from fastapi.params import Depends as DependsOn
 from fastapi.responses import FileResponse, JSONResponse, Response
 from starlette.requests import ClientDisconnect
 
+from browse_together.contract import catalogue, toolsets, wire, written
+from browse_together.contract.actions.activity import GetActivity
+from browse_together.contract.actions.files import Drop, UploadFile
+from browse_together.contract.errors import Forbidden, InvalidRequest, ValidationFailed
+from browse_together.contract.events import PageMoved
+from browse_together.contract.json_lines import strict
+from browse_together.contract.model import Json
+from browse_together.contract.schema import full_schema
 from browser_service.http.streams import EventStream
 from browser_service.observability import search
 from browser_service.security.auth import Identity, identify, person_for
@@ -24,14 +32,6 @@ from browser_service.services import Services
 from browser_service.spine.call import FrontCall
 from browser_service.spine.register import Reply
 from browser_service.spine.rendering.reply import asked_form, in_form
-from shared import catalogue, toolsets, wire, written
-from shared.actions.activity import GetActivity
-from shared.actions.files import Drop, UploadFile
-from shared.errors import Forbidden, InvalidRequest, ValidationFailed
-from shared.events import PageMoved
-from shared.json_lines import strict
-from shared.model import Json
-from shared.schema import full_schema
 
 router = APIRouter()
 

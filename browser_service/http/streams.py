@@ -7,7 +7,7 @@ from typing import Final
 from sse_starlette import EventSourceResponse
 from starlette.types import Receive, Scope, Send
 
-from shared.errors import RateLimited
+from browse_together.contract.errors import RateLimited
 
 MOST_STREAMS: Final = 32
 _PING_S: Final = 15

@@ -14,13 +14,13 @@ from fastapi.responses import JSONResponse, PlainTextResponse, Response
 from prometheus_client import CONTENT_TYPE_LATEST
 from pydantic import JsonValue
 
+from browse_together.contract import wire, written
+from browse_together.contract.errors import ValidationFailed, field_details
+from browse_together.contract.model import Json
+from browse_together.contract.secret import proof
 from browser_service import settings_report
 from browser_service.http.routes import Caller, body_of, done, services
 from browser_service.observability.metrics import HostFigures
-from shared import wire, written
-from shared.errors import ValidationFailed, field_details
-from shared.model import Json
-from shared.secret import proof
 
 FRESH_S: Final = 1.0
 """Figures are computed at most once per this many seconds, no matter how many callers ask."""

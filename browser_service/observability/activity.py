@@ -14,20 +14,20 @@ from typing import cast
 
 import structlog
 
+from browse_together.contract.actions.base import Action
+from browse_together.contract.actions.traits import Scope
+from browse_together.contract.calls import ActivityRecord, Outcome
+from browse_together.contract.errors import JournalFailed
+from browse_together.contract.frames import ActPictures
+from browse_together.contract.model import Json, list_at, object_at, weight
+from browse_together.contract.timestamps import iso
+from browse_together.contract.wire import DEFAULT_SESSION
 from browser_service.observability.visibility import MayKnow, PageDirectory, is_recorded, may_see
 from browser_service.rules.bounded import Bounded
 from browser_service.security import redaction
 from browser_service.security.auth import Identity
 from browser_service.store.activity import ActivityTable, Chat, Row, RowFilter, UsedPage
 from browser_service.store.thumbnails import ThumbnailTable
-from shared.actions.base import Action
-from shared.actions.traits import Scope
-from shared.calls import ActivityRecord, Outcome
-from shared.errors import JournalFailed
-from shared.frames import ActPictures
-from shared.model import Json, list_at, object_at, weight
-from shared.timestamps import iso
-from shared.wire import DEFAULT_SESSION
 
 _WRITE_AFTER_S = 0.25
 _RETRY_AFTER_S = 5.0

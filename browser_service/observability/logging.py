@@ -12,8 +12,8 @@ from typing import TextIO, cast
 import structlog
 from structlog.typing import EventDict
 
-from shared.errors import BrowseError, InternalError
-from shared.quoting import legible
+from browse_together.contract.errors import BrowseError, InternalError
+from browse_together.contract.quoting import legible
 
 
 class Unfailing(io.TextIOBase):

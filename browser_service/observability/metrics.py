@@ -8,7 +8,7 @@ from prometheus_client import CollectorRegistry, Counter, Histogram, Metric, Pro
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.registry import Collector
 
-from shared.pages import Figures
+from browse_together.contract.pages import Figures
 
 PREFIX: Final = "playwright_mcp"
 _MB: Final = 1_000_000

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Final, cast
 
 from pydantic import ValidationError
 
+from browse_together.contract import catalogue
+from browse_together.contract.actions.activity import GetActivity
+from browse_together.contract.calls import ActivityRecord
+from browse_together.contract.errors import ValidationFailed, field_details
+from browse_together.contract.json_lines import strict
+from browse_together.contract.model import Json
+from browse_together.contract.next_calls import next_call
+from browse_together.contract.similarity import nearest
+from browse_together.contract.words import own_words
 from browser_service.store.activity import RowFilter
-from shared import catalogue
-from shared.actions.activity import GetActivity
-from shared.calls import ActivityRecord
-from shared.errors import ValidationFailed, field_details
-from shared.json_lines import strict
-from shared.model import Json
-from shared.next_calls import next_call
-from shared.similarity import nearest
-from shared.words import own_words
 
 if TYPE_CHECKING:
     from browser_service.observability.activity import Activity

@@ -3,11 +3,11 @@
 from collections.abc import Callable
 from typing import Protocol
 
+from browse_together.contract.actions.base import Action
+from browse_together.contract.actions.traits import Effect, Scope
+from browse_together.contract.calls import Outcome
+from browse_together.contract.pages import PageState
 from browser_service.store.activity import Row
-from shared.actions.base import Action
-from shared.actions.traits import Effect, Scope
-from shared.calls import Outcome
-from shared.pages import PageState
 
 MayKnow = Callable[[str | None, str], bool]
 """Returns whether a client (second argument) may know the page's URL, by the page's present state."""

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Generic, NamedTuple, TypeVar
 
+from browse_together.contract.calls import ClientRef
 from browser_service.rules.turns import Line, Place, Send
 from browser_service.rules.window import Clock
-from shared.calls import ClientRef
 
 OFFER_S = 12.0
 

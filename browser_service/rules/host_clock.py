@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from shared.errors import Forbidden
+from browse_together.contract.errors import Forbidden
 
 MOST_APART_S: Final = 30
 """Codes are hidden this long before they hold, because a host's clock may be ahead by this."""

@@ -4,16 +4,16 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Literal, NamedTuple, Protocol
 
+from browse_together.contract.actions.base import Action
+from browse_together.contract.actions.people import RequestHuman
+from browse_together.contract.actions.traits import Effect
+from browse_together.contract.calls import Call
+from browse_together.contract.errors import HumanInControl
+from browse_together.contract.model import Json
+from browse_together.contract.next_calls import next_call
+from browse_together.contract.pages import HumanRequestState
 from browser_service.rules.leases import Lease
 from browser_service.rules.window import Clock
-from shared.actions.base import Action
-from shared.actions.people import RequestHuman
-from shared.actions.traits import Effect
-from shared.calls import Call
-from shared.errors import HumanInControl
-from shared.model import Json
-from shared.next_calls import next_call
-from shared.pages import HumanRequestState
 
 STAYS_S = 1_800.0
 """How long a person who gives no sign of presence keeps a page."""

@@ -9,16 +9,22 @@ from functools import partial
 from types import MappingProxyType
 from typing import Protocol
 
+from browse_together.contract.actions.people import RequestHuman
+from browse_together.contract.calls import ASKING, Call, CallState, Notice
+from browse_together.contract.errors import (
+    HumanInControl,
+    RateLimited,
+    RequestNotFound,
+    ValidationFailed,
+    field_details,
+)
+from browse_together.contract.events import CallMoved, HostEvent, NoticeGiven, RequestOver
+from browse_together.contract.next_calls import next_call
+from browse_together.contract.pages import Answer, HoldKind, HumanRequestState
 from browser_service.rules.bounded import Bounded
 from browser_service.rules.human import HeldPage, HumanRequest, State, Waiter
 from browser_service.rules.questions import check_place, check_question, hold_state, origin_at, request_state
 from browser_service.rules.window import Clock
-from shared.actions.people import RequestHuman
-from shared.calls import ASKING, Call, CallState, Notice
-from shared.errors import HumanInControl, RateLimited, RequestNotFound, ValidationFailed, field_details
-from shared.events import CallMoved, HostEvent, NoticeGiven, RequestOver
-from shared.next_calls import next_call
-from shared.pages import Answer, HoldKind, HumanRequestState
 
 _KEPT = 200
 _IN_LINE = 5

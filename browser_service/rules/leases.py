@@ -4,16 +4,16 @@ import time
 from collections.abc import Callable
 from math import inf
 
+from browse_together.contract.calls import Call, ClientRef
+from browse_together.contract.errors import PageNotFound, PageOwned, TimedOut
+from browse_together.contract.local_times import local_time
+from browse_together.contract.next_calls import next_call
+from browse_together.contract.pages import Access, PageState
+from browse_together.contract.words import own_words
 from browser_service.rules.bounded import Bounded
 from browser_service.rules.claims import Candidate, Claim, Claimable, Move, MoveCause
 from browser_service.rules.turns import Send
 from browser_service.rules.window import Clock
-from shared.calls import Call, ClientRef
-from shared.errors import PageNotFound, PageOwned, TimedOut
-from shared.local_times import local_time
-from shared.next_calls import next_call
-from shared.pages import Access, PageState
-from shared.words import own_words
 
 _TOLD_OF = 100
 """How many agents and visitors to remember, so that the holder is told of each only once."""

@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from typing import Final
 
-from shared.actions.base import Action
-from shared.actions.traits import Effect
-from shared.errors import BrowseError, BrowserCrashed, Cancelled, UnknownOutcome
-from shared.model import Json, object_at
-from shared.next_calls import next_call
-from shared.wire import FORESEEN
+from browse_together.contract.actions.base import Action
+from browse_together.contract.actions.traits import Effect
+from browse_together.contract.errors import BrowseError, BrowserCrashed, Cancelled, UnknownOutcome
+from browse_together.contract.model import Json, object_at
+from browse_together.contract.next_calls import next_call
+from browse_together.contract.wire import FORESEEN
 
 _SHOWN: Final = 100
 

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from math import inf
 from typing import Final, NamedTuple
 
-from shared.errors import BrowserLaunchFailed, ResourceExhausted, ServiceUnavailable
-from shared.next_calls import next_call
-from shared.pages import SessionOptions
+from browse_together.contract.errors import BrowserLaunchFailed, ResourceExhausted, ServiceUnavailable
+from browse_together.contract.next_calls import next_call
+from browse_together.contract.pages import SessionOptions
 
 LOCAL: Final = "local"
 """The name of the host in the front's own process."""

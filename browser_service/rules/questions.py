@@ -2,13 +2,13 @@
 
 import secrets
 
+from browse_together.contract.actions.people import RequestHuman
+from browse_together.contract.calls import ASKING, Call
+from browse_together.contract.errors import HumanInControl, ValidationFailed, field_details
+from browse_together.contract.next_calls import next_call
+from browse_together.contract.pages import HoldKind, HumanRequestState
 from browser_service.rules.human import HeldPage, HumanRequest
 from browser_service.security.urls import origin_of
-from shared.actions.people import RequestHuman
-from shared.calls import ASKING, Call
-from shared.errors import HumanInControl, ValidationFailed, field_details
-from shared.next_calls import next_call
-from shared.pages import HoldKind, HumanRequestState
 
 
 def origin_at(page: HeldPage) -> str:

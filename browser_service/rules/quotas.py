@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 
 from pydantic import JsonValue
 
+from browse_together.contract.actions.base import Action
+from browse_together.contract.catalogue import ACTIONS
+from browse_together.contract.errors import ErrorBody, RateLimited, ResourceExhausted
+from browse_together.contract.local_times import local_time
+from browse_together.contract.model import Json, object_at
+from browse_together.contract.next_calls import next_call
 from browser_service.rules.bounded import Bounded
 from browser_service.rules.window import Clock, MovingWindow
-from shared.actions.base import Action
-from shared.catalogue import ACTIONS
-from shared.errors import ErrorBody, RateLimited, ResourceExhausted
-from shared.local_times import local_time
-from shared.model import Json, object_at
-from shared.next_calls import next_call
 
 _IDLE_ONES_KEPT = 1_000
 

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Generic, TypeVar
 
+from browse_together.contract.calls import Call, CallState
+from browse_together.contract.errors import BrowseError, Cancelled, TimedOut
+from browse_together.contract.events import CallMoved
+from browse_together.contract.next_calls import next_call
 from browser_service.rules.window import Clock
-from shared.calls import Call, CallState
-from shared.errors import BrowseError, Cancelled, TimedOut
-from shared.events import CallMoved
-from shared.next_calls import next_call
 
 Send = Callable[[CallMoved], None]
 

@@ -9,11 +9,11 @@ from typing import Annotated, Final, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
+from browse_together.contract.actions.traits import Effect
+from browse_together.contract.catalogue import ACTIONS
+from browse_together.contract.model import Json, first_fault
 from browser_service.security.url_rules import UrlRules, url_rule
 from browser_service.security.web_address import web_address
-from shared.actions.traits import Effect
-from shared.catalogue import ACTIONS
-from shared.model import Json, first_fault
 
 MOST_RULES: Final = 200
 _ACTS: Final = (Effect.ACTS, Effect.DESTROYS)

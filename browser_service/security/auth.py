@@ -11,11 +11,10 @@ from typing import NamedTuple
 import jwt
 from pydantic import Field, ValidationError
 
-from browser_service.store.journal import Journal
-from shared.calls import ClientRef
-from shared.errors import Unauthorized
-from shared.limits import UNLIMITED, Limits, limits_of
-from shared.wire import (
+from browse_together.contract.calls import ClientRef
+from browse_together.contract.errors import Unauthorized
+from browse_together.contract.limits import UNLIMITED, Limits, limits_of
+from browse_together.contract.wire import (
     CHAT,
     CLIENT_ID_PATTERN,
     EXTENSION_AUDIENCE,
@@ -26,7 +25,8 @@ from shared.wire import (
     TOKEN_NAME,
     TOKEN_POOL,
 )
-from shared.words import quotable
+from browse_together.contract.words import quotable
+from browser_service.store.journal import Journal
 
 _RESTORE = "browse-together token restore"
 _FOR_HOSTS = "Make one where the service runs: browse-together token host POOL > FILE"

@@ -9,11 +9,11 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Final
 
+from browse_together.contract.errors import Forbidden, ResourceExhausted, ValidationFailed
+from browse_together.contract.next_calls import next_call
+from browse_together.contract.wire import PDF
 from browser_service.pdf_text import pdf_text
 from browser_service.security.concealment import Concealment, SearchTime
-from shared.errors import Forbidden, ResourceExhausted, ValidationFailed
-from shared.next_calls import next_call
-from shared.wire import PDF
 
 _PIECE: Final = 1_000_000
 _PICTURES: Final = ("image/", "video/", "audio/")

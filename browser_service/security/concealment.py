@@ -9,10 +9,10 @@ from typing import Final, NamedTuple, TypeVar
 
 from pydantic import BaseModel, JsonValue
 
+from browse_together.contract.cuts import Place
+from browse_together.contract.errors import ResourceExhausted
+from browse_together.contract.named_secrets import LEAST_CHARACTERS
 from browser_service.security.decoding import base64_layers, layers
-from shared.cuts import Place
-from shared.errors import ResourceExhausted
-from shared.named_secrets import LEAST_CHARACTERS
 
 _LEAST_CASELESS: Final = 6
 """A shorter secret in other case would match too many unrelated texts."""

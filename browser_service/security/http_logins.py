@@ -6,9 +6,9 @@ from typing import Final, NamedTuple, cast
 
 from pydantic import JsonValue
 
+from browse_together.contract.model import Json
+from browse_together.contract.quoting import quoted
 from browser_service.rules.bounded import Bounded
-from shared.model import Json
-from shared.quoting import quoted
 
 _STATE: Final = "httpLogins"
 """Key of these logins within a session's saved logins, beside Playwright's keys."""

@@ -7,12 +7,12 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TypeVar
 
+from browse_together.contract.cuts import Place, hide
+from browse_together.contract.named_secrets import MOST_SECRETS, NamedSecret
 from browser_service.observability.logging import conceal
 from browser_service.rules.bounded import Bounded
 from browser_service.security.concealment import Clock, Concealment
 from browser_service.security.one_time_codes import REMADE_AFTER_S, appearances
-from shared.cuts import Place, hide
-from shared.named_secrets import MOST_SECRETS, NamedSecret
 
 T = TypeVar("T")
 

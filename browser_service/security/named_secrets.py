@@ -9,11 +9,11 @@ from typing import Final, cast
 from filelock import FileLock
 from pydantic import JsonValue, ValidationError
 
+from browse_together.contract.data_files import KEY_FILE, SECRETS_FILE, SECRETS_LOCK, draft
+from browse_together.contract.errors import ServiceUnavailable, ValidationFailed, field_details
+from browse_together.contract.named_secrets import MOST_SECRETS, NamedSecret
 from browser_service.security.known_secrets import KnownSecrets
 from browser_service.security.seal import Seal
-from shared.data_files import KEY_FILE, SECRETS_FILE, SECRETS_LOCK, draft
-from shared.errors import ServiceUnavailable, ValidationFailed, field_details
-from shared.named_secrets import MOST_SECRETS, NamedSecret
 
 _NONE: Final[Mapping[str, NamedSecret]] = MappingProxyType({})
 

@@ -9,9 +9,9 @@ from urllib.parse import parse_qs, urlsplit
 
 from pydantic import ValidationError
 
+from browse_together.contract.errors import ValidationFailed, field_details
+from browse_together.contract.named_secrets import NamedSecret, OneTimeCodes
 from browser_service.rules.host_clock import MOST_APART_S
-from shared.errors import ValidationFailed, field_details
-from shared.named_secrets import NamedSecret, OneTimeCodes
 
 REMADE_AFTER_S: Final = 10
 """For how long texts to hide are used, because codes change."""

@@ -9,11 +9,11 @@ from typing import Final, cast
 
 from pydantic import JsonValue
 
-from shared.actions.base import Action
-from shared.actions.interaction import commands
-from shared.cuts import cut
-from shared.model import Json
-from shared.schema import Schema, full_schema, properties_of
+from browse_together.contract.actions.base import Action
+from browse_together.contract.actions.interaction import commands
+from browse_together.contract.cuts import cut
+from browse_together.contract.model import Json
+from browse_together.contract.schema import Schema, full_schema, properties_of
 
 TEXTS: Final = frozenset({"selector", "frame", "reason", "as", "secret"})
 _ADDRESSES: Final = frozenset({"url", "referer", "referrer", "origin"})

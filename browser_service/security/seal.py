@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from pydantic import JsonValue
 
+from browse_together.contract.data_files import KEY_FILE
+from browse_together.contract.wire import APP_NAME
 from browser_service.quarantine import set_aside
-from shared.data_files import KEY_FILE
-from shared.wire import APP_NAME
 
 if TYPE_CHECKING:
     from cryptography.fernet import Fernet

@@ -12,6 +12,12 @@ from dataclasses import dataclass, field
 from ada_url import URL, join_url
 from pydantic import JsonValue
 
+from browse_together.contract.cuts import cut
+from browse_together.contract.errors import Forbidden, ValidationFailed, field_details
+from browse_together.contract.model import Json
+from browse_together.contract.next_calls import next_call
+from browse_together.contract.userinfo import without_userinfo
+from browse_together.contract.wire import DEFAULT_SESSION
 from browser_service.security.addresses import (
     METADATA_HOSTS,
     Address,
@@ -24,12 +30,6 @@ from browser_service.security.addresses import (
 )
 from browser_service.security.url_rules import NotAllowedError, UrlRules
 from browser_service.security.web_address import WebAddress, encodable, header_places, web_address
-from shared.cuts import cut
-from shared.errors import Forbidden, ValidationFailed, field_details
-from shared.model import Json
-from shared.next_calls import next_call
-from shared.userinfo import without_userinfo
-from shared.wire import DEFAULT_SESSION
 
 BROWSERS_OWN = ("chrome-extension:", "chrome:")
 """Beginnings of addresses of the browser's own parts, such as its PDF viewer."""

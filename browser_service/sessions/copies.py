@@ -2,11 +2,11 @@
 
 from collections.abc import Awaitable, Callable
 
+from browse_together.contract.actions.sessions import CreateSession
+from browse_together.contract.errors import ValidationFailed, field_details
+from browse_together.contract.model import Json, list_at
 from browser_service.security.urls import origin_of
 from browser_service.sessions.records import SessionRecord, Sessions
-from shared.actions.sessions import CreateSession
-from shared.errors import ValidationFailed, field_details
-from shared.model import Json, list_at
 
 ReadLogins = Callable[[str, list[str]], Awaitable[Json]]
 """Reads a session's cookies, and its storage of some origins, in Playwright's form."""

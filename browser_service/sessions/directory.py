@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
+from browse_together.contract.pages import PageState
+from browse_together.contract.wire import DEFAULT_SESSION
 from browser_service.rules.bounded import Bounded
 from browser_service.rules.window import Clock
 from browser_service.sessions.records import Sessions
 from browser_service.store.journal import MOST_CLOSED_PAGES, ClosedPage
-from shared.pages import PageState
-from shared.wire import DEFAULT_SESSION
 
 _KEPT_S: Final = 7 * 86_400.0
 

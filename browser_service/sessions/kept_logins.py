@@ -6,13 +6,13 @@ from typing import Final
 
 from pydantic import Field, ValidationError
 
+from browse_together.contract.errors import JournalFailed
+from browse_together.contract.model import Json, Model
+from browse_together.contract.next_calls import next_call
 from browser_service.security.seal import Seal
 from browser_service.sessions.records import SessionRecord
 from browser_service.store.journal import Journal
 from browser_service.store.tables import KeptLoginsTable
-from shared.errors import JournalFailed
-from shared.model import Json, Model
-from shared.next_calls import next_call
 
 KEPT_S: Final = 86_400
 MOST_BYTES_OF_CLIENT: Final = 20_000_000

@@ -10,18 +10,11 @@ from zoneinfo import available_timezones
 
 import structlog
 
-from browser_service.host.seam import SessionHost
-from browser_service.sessions.copies import ReadLogins, copied_text, source_of
-from browser_service.sessions.directory import Directory, after_restart
-from browser_service.sessions.kept_logins import has_logins
-from browser_service.sessions.records import SessionRecord, end_notice, options_of
-from browser_service.sessions.vault import SessionVault
-from browser_service.store.journal import ClosedPage, Journal
-from shared.actions.sessions import CreateSession
-from shared.attached import AttachTarget
-from shared.calls import ClientRef, Notice
-from shared.data_files import KEY_FILE
-from shared.errors import (
+from browse_together.contract.actions.sessions import CreateSession
+from browse_together.contract.attached import AttachTarget
+from browse_together.contract.calls import ClientRef, Notice
+from browse_together.contract.data_files import KEY_FILE
+from browse_together.contract.errors import (
     HostGone,
     HumanInControl,
     InvalidRequest,
@@ -31,10 +24,17 @@ from shared.errors import (
     ValidationFailed,
     field_details,
 )
-from shared.model import Json
-from shared.next_calls import next_call
-from shared.pages import PageState, SessionOptions, SessionSpec
-from shared.wire import ATTACHED_SESSION, DEFAULT_SESSION
+from browse_together.contract.model import Json
+from browse_together.contract.next_calls import next_call
+from browse_together.contract.pages import PageState, SessionOptions, SessionSpec
+from browse_together.contract.wire import ATTACHED_SESSION, DEFAULT_SESSION
+from browser_service.host.seam import SessionHost
+from browser_service.sessions.copies import ReadLogins, copied_text, source_of
+from browser_service.sessions.directory import Directory, after_restart
+from browser_service.sessions.kept_logins import has_logins
+from browser_service.sessions.records import SessionRecord, end_notice, options_of
+from browser_service.sessions.vault import SessionVault
+from browser_service.store.journal import ClosedPage, Journal
 
 _CHECK_EVERY_S = 15
 _MOST_OWNED = 50

@@ -6,19 +6,25 @@ from dataclasses import dataclass
 
 from pydantic import Field
 
+from browse_together.contract.actions.sessions import CreateSession
+from browse_together.contract.actions.seven import BrowserLaunch
+from browse_together.contract.attached import AttachTarget
+from browse_together.contract.calls import ClientRef
+from browse_together.contract.errors import (
+    BrowserLaunchFailed,
+    Forbidden,
+    SessionExpired,
+    SessionNotFound,
+    field_details,
+)
+from browse_together.contract.installation import command
+from browse_together.contract.model import Json, Model
+from browse_together.contract.next_calls import next_call
+from browse_together.contract.pages import Proxy, SessionOptions, Size
+from browse_together.contract.similarity import nearest
+from browse_together.contract.timestamps import iso
+from browse_together.contract.wire import ATTACHED_SESSION, DEFAULT_SESSION
 from browser_service.rules.bounded import Bounded
-from shared.actions.sessions import CreateSession
-from shared.actions.seven import BrowserLaunch
-from shared.attached import AttachTarget
-from shared.calls import ClientRef
-from shared.errors import BrowserLaunchFailed, Forbidden, SessionExpired, SessionNotFound, field_details
-from shared.installation import command
-from shared.model import Json, Model
-from shared.next_calls import next_call
-from shared.pages import Proxy, SessionOptions, Size
-from shared.similarity import nearest
-from shared.timestamps import iso
-from shared.wire import ATTACHED_SESSION, DEFAULT_SESSION
 
 _EXPIRED_KEPT = 500
 

@@ -5,10 +5,10 @@ from typing import Final
 
 from pydantic import JsonValue
 
+from browse_together.contract.events import SessionTold, StateSaved
+from browse_together.contract.model import Json
+from browse_together.contract.pages import SessionSpec
 from browser_service.security.seal import Seal
-from shared.events import SessionTold, StateSaved
-from shared.model import Json
-from shared.pages import SessionSpec
 
 _MOST_BYTES: Final = 64_000_000
 _BYTES_BESIDE: Final = 500

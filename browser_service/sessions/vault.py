@@ -6,16 +6,16 @@ from typing import Final
 
 from pydantic import JsonValue, ValidationError
 
+from browse_together.contract.data_files import KEY_FILE
+from browse_together.contract.errors import ResourceExhausted, StateNotFound, field_details
+from browse_together.contract.events import StateSaved
+from browse_together.contract.model import Json
+from browse_together.contract.next_calls import next_call
 from browser_service.security.seal import Seal
 from browser_service.sessions.kept_logins import KeptLogins
 from browser_service.sessions.records import SessionRecord
 from browser_service.sessions.told import ToldSessions
 from browser_service.store.journal import Journal
-from shared.data_files import KEY_FILE
-from shared.errors import ResourceExhausted, StateNotFound, field_details
-from shared.events import StateSaved
-from shared.model import Json
-from shared.next_calls import next_call
 
 MOST_SAVED: Final = 50
 """Limit of saved states per session; each may have megabytes."""

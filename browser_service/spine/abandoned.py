@@ -7,6 +7,12 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import Final
 
+from browse_together.contract import catalogue
+from browse_together.contract.calls import ClientRef, Notice, Outcome
+from browse_together.contract.cuts import cut
+from browse_together.contract.errors import HostGone
+from browse_together.contract.events import PageRetired
+from browse_together.contract.pages import PageState
 from browser_service.clients.listing import elapsed_words
 from browser_service.clients.presence import Clients
 from browser_service.host.seam import SessionHost
@@ -14,12 +20,6 @@ from browser_service.security.auth import Identity
 from browser_service.sessions.directory import Directory
 from browser_service.spine.host_calls import HostCalls
 from browser_service.spine.stages import Ledger
-from shared import catalogue
-from shared.calls import ClientRef, Notice, Outcome
-from shared.cuts import cut
-from shared.errors import HostGone
-from shared.events import PageRetired
-from shared.pages import PageState
 
 _CHECK_EVERY_S: Final = 15
 _CLOSING: Final = "close_page"

@@ -2,13 +2,9 @@
 
 from typing import NamedTuple
 
-from browser_service.rules.leases import private_error
-from browser_service.security.auth import Identity
-from browser_service.sessions.directory import LAUNCHED, Directory
-from browser_service.store.journal import ClosedPage
-from shared.actions.base import Action
-from shared.actions.traits import Scope, Unaddressed
-from shared.errors import (
+from browse_together.contract.actions.base import Action
+from browse_together.contract.actions.traits import Scope, Unaddressed
+from browse_together.contract.errors import (
     BrowseError,
     InvalidRequest,
     NoBrowser,
@@ -19,11 +15,15 @@ from shared.errors import (
     ValidationFailed,
     field_details,
 )
-from shared.model import Json
-from shared.next_calls import next_call
-from shared.pages import ASK_FOR_TAB, PageState
-from shared.similarity import nearest
-from shared.wire import DEFAULT_SESSION
+from browse_together.contract.model import Json
+from browse_together.contract.next_calls import next_call
+from browse_together.contract.pages import ASK_FOR_TAB, PageState
+from browse_together.contract.similarity import nearest
+from browse_together.contract.wire import DEFAULT_SESSION
+from browser_service.rules.leases import private_error
+from browser_service.security.auth import Identity
+from browser_service.sessions.directory import LAUNCHED, Directory
+from browser_service.store.journal import ClosedPage
 
 _MOST_URL_CHARACTERS = 300
 _MOST_NAMES = 5

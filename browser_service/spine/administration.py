@@ -7,6 +7,9 @@ from dataclasses import dataclass
 
 import structlog
 
+from browse_together.contract.catalogue import ACTIONS
+from browse_together.contract.errors import BrowseError
+from browse_together.contract.model import Json
 from browser_service.clients.colours import Colours
 from browser_service.clients.presence import Clients
 from browser_service.clients.threads import Threads
@@ -17,9 +20,6 @@ from browser_service.spine.feed import Feeds
 from browser_service.spine.host_calls import HostCalls
 from browser_service.spine.register import Record
 from browser_service.spine.stages import Ledger
-from shared.catalogue import ACTIONS
-from shared.errors import BrowseError
-from shared.model import Json
 
 log = structlog.get_logger(__name__)
 

@@ -6,20 +6,20 @@ from dataclasses import dataclass, field
 
 import structlog
 
+from browse_together.contract import catalogue
+from browse_together.contract.attached import AttachmentState, AttachTarget, PersonTab, TabShare
+from browse_together.contract.background import Background
+from browse_together.contract.calls import Outcome
+from browse_together.contract.errors import InvalidRequest, ValidationFailed, field_details
+from browse_together.contract.installation import command
+from browse_together.contract.model import Json
+from browse_together.contract.pages import PageState
 from browser_service.clients.inbox import HumanInbox
 from browser_service.clients.presence import Clients
 from browser_service.host.seam import PersonsBrowser
 from browser_service.observability.activity import Activity
 from browser_service.security.auth import Identity
 from browser_service.sessions.lifecycle import SessionLifecycle
-from shared import catalogue
-from shared.attached import AttachmentState, AttachTarget, PersonTab, TabShare
-from shared.background import Background
-from shared.calls import Outcome
-from shared.errors import InvalidRequest, ValidationFailed, field_details
-from shared.installation import command
-from shared.model import Json
-from shared.pages import PageState
 
 log = structlog.get_logger(__name__)
 

@@ -5,18 +5,18 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Final
 
+from browse_together.contract.actions.base import Action
+from browse_together.contract.actions.traits import Batching, Scope, Unaddressed
+from browse_together.contract.calls import Outcome
+from browse_together.contract.errors import BrowseError, Cancelled, Relayed, TimedOut, UnknownOutcome
+from browse_together.contract.model import Json
+from browse_together.contract.pages import PageState
+from browse_together.contract.wire import INLINE_BYTES, MAX_MESSAGE_BYTES
 from browser_service.rules.partial import with_account
 from browser_service.sessions.directory import Directory
 from browser_service.spine.addressing import Addressing
 from browser_service.spine.call import FrontCall, Go, Stage
 from browser_service.spine.register import Record, Reply
-from shared.actions.base import Action
-from shared.actions.traits import Batching, Scope, Unaddressed
-from shared.calls import Outcome
-from shared.errors import BrowseError, Cancelled, Relayed, TimedOut, UnknownOutcome
-from shared.model import Json
-from shared.pages import PageState
-from shared.wire import INLINE_BYTES, MAX_MESSAGE_BYTES
 
 _STOPS_WITHIN_S: Final = 5.0
 

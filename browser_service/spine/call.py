@@ -5,15 +5,15 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar, Self
 
+from browse_together.contract import argument_errors
+from browse_together.contract.actions.base import Action
+from browse_together.contract.actions.traits import may_answer
+from browse_together.contract.calls import ClientRef, Guard, Outcome
+from browse_together.contract.errors import ValidationFailed, field_details
+from browse_together.contract.model import Json
 from browser_service.security.auth import Identity
 from browser_service.spine.addressing import Address
 from browser_service.spine.register import Record, Reply
-from shared import argument_errors
-from shared.actions.base import Action
-from shared.actions.traits import may_answer
-from shared.calls import ClientRef, Guard, Outcome
-from shared.errors import ValidationFailed, field_details
-from shared.model import Json
 
 TakeStep = Callable[[Identity, Json, str, str], Awaitable[Reply]]
 """Runs an action that another one consists of. Takes the caller, the body, the callId, and the name of the step."""

@@ -6,15 +6,15 @@ from typing import Final
 
 from pydantic import TypeAdapter
 
+from browse_together.contract.actions.base import Action
+from browse_together.contract.calls import ASKING, Outcome, Pair
+from browse_together.contract.cuts import cut
+from browse_together.contract.errors import BrowseError, Cancelled, ErrorBody, Forbidden, UnknownOutcome
+from browse_together.contract.model import Json
+from browse_together.contract.quoting import quoted
 from browser_service.rules.bounded import Bounded
 from browser_service.spine.call import FrontCall, Go, Perform, Stage
 from browser_service.spine.cross_origin import CrossOriginGuard
-from shared.actions.base import Action
-from shared.calls import ASKING, Outcome, Pair
-from shared.cuts import cut
-from shared.errors import BrowseError, Cancelled, ErrorBody, Forbidden, UnknownOutcome
-from shared.model import Json
-from shared.quoting import quoted
 
 _ALLOW: Final = "Allow once"
 _ALLOW_PAIR: Final = "Allow in this chat"

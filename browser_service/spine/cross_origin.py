@@ -9,15 +9,15 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
+from browse_together.contract.actions.base import Action
+from browse_together.contract.actions.traits import Effect, Scope
+from browse_together.contract.calls import SEVERAL, Guard, Outcome, Pair
+from browse_together.contract.errors import Forbidden
 from browser_service.rules.bounded import Bounded
 from browser_service.security.auth import Identity
 from browser_service.security.urls import origin_of
 from browser_service.sessions.directory import Directory
 from browser_service.spine.call import FrontCall, Go, Stage
-from shared.actions.base import Action
-from shared.actions.traits import Effect, Scope
-from shared.calls import SEVERAL, Guard, Outcome, Pair
-from shared.errors import Forbidden
 
 _BLANK: Final = ("about:", "chrome-error:")
 _MOST_CHATS: Final = 2_000

@@ -7,6 +7,12 @@ from typing import Final
 
 import structlog
 
+from browse_together.contract import catalogue
+from browse_together.contract.actions.base import Action
+from browse_together.contract.calls import Outcome
+from browse_together.contract.errors import BrowseError, RateLimited
+from browse_together.contract.model import Json
+from browse_together.contract.wire import REPLY_WITHIN_MS
 from browser_service.security.auth import Identity
 from browser_service.spine.batch import SeparateSteps
 from browser_service.spine.call import FrontCall, Go, Stage, way_through
@@ -27,12 +33,6 @@ from browser_service.spine.stages import (
     WithoutPrivate,
 )
 from browser_service.spine.taken_logins import TakenLogins, WithClosedSession
-from shared import catalogue
-from shared.actions.base import Action
-from shared.calls import Outcome
-from shared.errors import BrowseError, RateLimited
-from shared.model import Json
-from shared.wire import REPLY_WITHIN_MS
 
 _HEARTBEAT_S: Final = 2.0
 _FINISHES_WITHIN_S: Final = 1.0

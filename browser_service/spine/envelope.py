@@ -1,13 +1,13 @@
 """Builds the envelope, the one shape of all replies and errors."""
 
+from browse_together.contract.calls import Outcome
+from browse_together.contract.errors import ErrorBody
+from browse_together.contract.model import Json, weight
 from browser_service.clients.listing import page_block
 from browser_service.rules.quotas import retry_after
 from browser_service.security.urls import abridged
 from browser_service.spine.call import FrontCall
 from browser_service.spine.register import Record, Reply
-from shared.calls import Outcome
-from shared.errors import ErrorBody
-from shared.model import Json, weight
 
 
 def reply_of(call: FrontCall, outcome: Outcome) -> Reply:

@@ -7,12 +7,20 @@ from typing import Final
 
 import structlog
 
+from browse_together.contract.calls import AsOf
+from browse_together.contract.errors import HostGone
+from browse_together.contract.events import (
+    HostEvent,
+    PageChanged,
+    PageClosed,
+    PageOpened,
+    PageRetired,
+    SessionTold,
+    StateSaved,
+)
 from browser_service.host.seam import SessionHost
 from browser_service.spine.host_events import HostEvents
 from browser_service.waits import wait_until
-from shared.calls import AsOf
-from shared.errors import HostGone
-from shared.events import HostEvent, PageChanged, PageClosed, PageOpened, PageRetired, SessionTold, StateSaved
 
 _POLL_MS: Final = 20_000
 _BATCH: Final = 500

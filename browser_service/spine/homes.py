@@ -9,13 +9,8 @@ from typing import Final
 
 import structlog
 
-from browser_service.rules.placement import Needs, needs_of, place
-from browser_service.rules.window import Clock
-from browser_service.sessions.directory import Directory
-from browser_service.spine.members import Home, Member
-from browser_service.store.tables import Placed, PlacementTable
-from shared.background import AtMost
-from shared.errors import (
+from browse_together.contract.background import AtMost
+from browse_together.contract.errors import (
     BrowseError,
     BrowserLaunchFailed,
     HostGone,
@@ -24,8 +19,13 @@ from shared.errors import (
     ServiceUnavailable,
     SessionNotFound,
 )
-from shared.events import HostEvent, PageChanged, PageClosed, SessionTold, StateSaved
-from shared.pages import SessionOptions, SessionSpec
+from browse_together.contract.events import HostEvent, PageChanged, PageClosed, SessionTold, StateSaved
+from browse_together.contract.pages import SessionOptions, SessionSpec
+from browser_service.rules.placement import Needs, needs_of, place
+from browser_service.rules.window import Clock
+from browser_service.sessions.directory import Directory
+from browser_service.spine.members import Home, Member
+from browser_service.store.tables import Placed, PlacementTable
 
 _OPENS_WITHIN_S: Final = 20.0
 _CLOSES_WITHIN_S: Final = 30.0

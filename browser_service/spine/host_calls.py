@@ -6,6 +6,11 @@ import itertools
 from dataclasses import dataclass
 from typing import Final
 
+from browse_together.contract.actions.base import Action
+from browse_together.contract.actions.traits import Effect
+from browse_together.contract.calls import ASKING, Call, ClientRef, Outcome, PageLimit
+from browse_together.contract.errors import CallNotFound, ErrorBody, HostGone
+from browse_together.contract.pages import PageState
 from browser_service.clients.presence import Clients
 from browser_service.host.seam import CallKey, ParsedCall, SessionHost
 from browser_service.rules.quotas import Quotas
@@ -17,11 +22,6 @@ from browser_service.spine.call import FrontCall, Go, Stage
 from browser_service.spine.feed import Feeds
 from browser_service.spine.policy import Policy
 from browser_service.spine.register import CallRegister, Record
-from shared.actions.base import Action
-from shared.actions.traits import Effect
-from shared.calls import ASKING, Call, ClientRef, Outcome, PageLimit
-from shared.errors import CallNotFound, ErrorBody, HostGone
-from shared.pages import PageState
 
 _CALLS_BITS: Final = 40
 """How many bits of a call's number count the calls of one start of the service."""

@@ -4,19 +4,9 @@ import asyncio
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from browser_service.clients.downloads import Downloads
-from browser_service.clients.presence import Clients
-from browser_service.host.seam import CallKey
-from browser_service.rules.bounded import Bounded
-from browser_service.security.named_secrets import NamedSecrets
-from browser_service.security.seal import Seal
-from browser_service.sessions.directory import Directory
-from browser_service.sessions.told import ToldSessions
-from browser_service.store.health import Storage
-from browser_service.store.journal import Journal
-from shared.calls import ASKING, Notice
-from shared.errors import JournalFailed
-from shared.events import (
+from browse_together.contract.calls import ASKING, Notice
+from browse_together.contract.errors import JournalFailed
+from browse_together.contract.events import (
     CallEnded,
     CallMoved,
     DownloadMoved,
@@ -31,8 +21,18 @@ from shared.events import (
     SessionTold,
     StateSaved,
 )
-from shared.model import Json, weight
-from shared.pages import PageState
+from browse_together.contract.model import Json, weight
+from browse_together.contract.pages import PageState
+from browser_service.clients.downloads import Downloads
+from browser_service.clients.presence import Clients
+from browser_service.host.seam import CallKey
+from browser_service.rules.bounded import Bounded
+from browser_service.security.named_secrets import NamedSecrets
+from browser_service.security.seal import Seal
+from browser_service.sessions.directory import Directory
+from browser_service.sessions.told import ToldSessions
+from browser_service.store.health import Storage
+from browser_service.store.journal import Journal
 
 _MOST_SAVED_STATES = 1_000
 _MOST_SAVED_BYTES = 64_000_000

@@ -9,15 +9,9 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Final, TypeVar
 
-from browser_service.host.seam import CallKey, SessionHost, action_of
-from browser_service.rules.bounded import Bounded
-from browser_service.sessions.directory import Directory
-from browser_service.spine.homes import Homes
-from browser_service.spine.members import Home, Member
-from browser_service.waits import Cancel
-from shared.actions.traits import Effect
-from shared.calls import ASKING, Call, CallState, Outcome
-from shared.errors import (
+from browse_together.contract.actions.traits import Effect
+from browse_together.contract.calls import ASKING, Call, CallState, Outcome
+from browse_together.contract.errors import (
     BrowseError,
     Cancelled,
     ErrorBody,
@@ -25,11 +19,17 @@ from shared.errors import (
     ServiceUnavailable,
     UnknownOutcome,
 )
-from shared.events import CallMoved, EventBatch, PageChanged
-from shared.frames import Frame, Pointed, View
-from shared.model import Json
-from shared.pages import Answer, Figures, PageState, SessionOptions, SessionSpec
-from shared.strokes import Strokes
+from browse_together.contract.events import CallMoved, EventBatch, PageChanged
+from browse_together.contract.frames import Frame, Pointed, View
+from browse_together.contract.model import Json
+from browse_together.contract.pages import Answer, Figures, PageState, SessionOptions, SessionSpec
+from browse_together.contract.strokes import Strokes
+from browser_service.host.seam import CallKey, SessionHost, action_of
+from browser_service.rules.bounded import Bounded
+from browser_service.sessions.directory import Directory
+from browser_service.spine.homes import Homes
+from browser_service.spine.members import Home, Member
+from browser_service.waits import Cancel
 
 _ANSWERS_WITHIN_S: Final = 5.0
 _HAND_WITHIN_S: Final = 45.0

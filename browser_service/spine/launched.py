@@ -3,12 +3,12 @@
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
+from browse_together.contract.errors import BrowseError, NoBrowser
+from browse_together.contract.model import Json
+from browse_together.contract.pages import PageState
+from browse_together.contract.wire import DEFAULT_SESSION
 from browser_service.sessions.directory import LAUNCHED, Directory
 from browser_service.sessions.records import Browser
-from shared.errors import BrowseError, NoBrowser
-from shared.model import Json
-from shared.pages import PageState
-from shared.wire import DEFAULT_SESSION
 
 
 @dataclass(eq=False)

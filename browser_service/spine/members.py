@@ -9,13 +9,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Final, Protocol
 
+from browse_together.contract.model import Json
+from browse_together.contract.pages import SessionSpec
 from browser_service.host.seam import SessionHost
 from browser_service.rules.bounded import Bounded
 from browser_service.rules.placement import HostFacts, Needs
 from browser_service.rules.window import Clock
 from browser_service.store.tables import Placed
-from shared.model import Json
-from shared.pages import SessionSpec
 
 _COMES_WITHIN_S: Final = 15.0
 """A new session's memory may take this long to show in its host's figures."""

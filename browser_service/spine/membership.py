@@ -6,17 +6,17 @@ from typing import Final
 
 import structlog
 
+from browse_together.contract.background import AtMost, Background
+from browse_together.contract.calls import Outcome
+from browse_together.contract.errors import HostGone, InvalidRequest, UnknownOutcome, field_details
+from browse_together.contract.events import CallEnded
+from browse_together.contract.model import Json
+from browse_together.contract.pages import SessionSpec
 from browser_service.host.seam import SessionHost
 from browser_service.rules.placement import hinders_draining
 from browser_service.sessions.directory import Directory
 from browser_service.spine.homes import Homes
 from browser_service.spine.members import Home, HostElsewhere, Member
-from shared.background import AtMost, Background
-from shared.calls import Outcome
-from shared.errors import HostGone, InvalidRequest, UnknownOutcome, field_details
-from shared.events import CallEnded
-from shared.model import Json
-from shared.pages import SessionSpec
 
 _CALLS_END_WITHIN_S: Final = 60.0
 _CALLS_COME_FOR_S: Final = 10.0

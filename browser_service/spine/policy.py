@@ -7,22 +7,22 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final, TypeVar
 
+from browse_together.contract import catalogue
+from browse_together.contract.actions.base import Action
+from browse_together.contract.actions.traits import Claim, Cookies, Effect, Scope
+from browse_together.contract.calls import ClientRef
+from browse_together.contract.cuts import cut
+from browse_together.contract.errors import Forbidden, field_details
+from browse_together.contract.events import PageMoved
+from browse_together.contract.limits import UNLIMITED
+from browse_together.contract.model import Json
+from browse_together.contract.next_calls import next_call
+from browse_together.contract.pages import PageState
+from browse_together.contract.wire import DEFAULT_SESSION
 from browser_service.security.auth import Identity
 from browser_service.security.origins import asks_within, pattern_within, within
 from browser_service.sessions.directory import Directory
 from browser_service.spine.addressing import Address
-from shared import catalogue
-from shared.actions.base import Action
-from shared.actions.traits import Claim, Cookies, Effect, Scope
-from shared.calls import ClientRef
-from shared.cuts import cut
-from shared.errors import Forbidden, field_details
-from shared.events import PageMoved
-from shared.limits import UNLIMITED
-from shared.model import Json
-from shared.next_calls import next_call
-from shared.pages import PageState
-from shared.wire import DEFAULT_SESSION
 
 A = TypeVar("A", bound=Action)
 Rule = Callable[[Identity, Action], None]

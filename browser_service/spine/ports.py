@@ -4,6 +4,14 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Final, cast
 
+from browse_together.contract import catalogue
+from browse_together.contract.actions.base import Action
+from browse_together.contract.actions.traits import Scope
+from browse_together.contract.calls import Notice, Outcome
+from browse_together.contract.errors import Cancelled, JournalFailed, PageOwned, Relayed
+from browse_together.contract.limits import Limits
+from browse_together.contract.model import Json
+from browse_together.contract.next_calls import next_call
 from browser_service.clients.listing import listing
 from browser_service.flows.desk import FlowDesk
 from browser_service.flows.running import Ports, Seen
@@ -17,14 +25,6 @@ from browser_service.spine.launched import LaunchedBrowser
 from browser_service.spine.parts import FrontParts
 from browser_service.spine.register import Record, Reply
 from browser_service.spine.talk import Talk
-from shared import catalogue
-from shared.actions.base import Action
-from shared.actions.traits import Scope
-from shared.calls import Notice, Outcome
-from shared.errors import Cancelled, JournalFailed, PageOwned, Relayed
-from shared.limits import Limits
-from shared.model import Json
-from shared.next_calls import next_call
 
 _LOOK_S: Final = 60.0
 

@@ -7,15 +7,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from browse_together.contract import catalogue
+from browse_together.contract.errors import BrowseError, HostGone, Relayed
+from browse_together.contract.frames import Frame, Pointed, View
 from browser_service.rules.bounded import Bounded
 from browser_service.security.auth import Identity
 from browser_service.security.named_secrets import NamedSecrets
 from browser_service.spine.call import FrontCall
 from browser_service.spine.parts import FrontParts
 from browser_service.store.artifacts import Artifacts
-from shared import catalogue
-from shared.errors import BrowseError, HostGone, Relayed
-from shared.frames import Frame, Pointed, View
 
 _LOOK: Final = "screenshot"
 """The action whose rules a picture follows."""

@@ -6,14 +6,22 @@ import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 
+from browse_together.contract.actions.base import Action
+from browse_together.contract.actions.traits import Effect
+from browse_together.contract.background import AtMost
+from browse_together.contract.calls import Outcome
+from browse_together.contract.errors import (
+    CallNotFound,
+    ErrorBody,
+    RateLimited,
+    Relayed,
+    UnknownOutcome,
+    ValidationFailed,
+    field_details,
+)
+from browse_together.contract.model import Json, weight
 from browser_service.rules.bounded import Bounded
 from browser_service.waits import Cancel
-from shared.actions.base import Action
-from shared.actions.traits import Effect
-from shared.background import AtMost
-from shared.calls import Outcome
-from shared.errors import CallNotFound, ErrorBody, RateLimited, Relayed, UnknownOutcome, ValidationFailed, field_details
-from shared.model import Json, weight
 
 _KEPT_S = 600
 _KEPT_BYTES = 64_000_000

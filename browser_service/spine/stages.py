@@ -7,6 +7,22 @@ from typing import TYPE_CHECKING
 
 import structlog
 
+from browse_together.contract.actions.base import Action
+from browse_together.contract.actions.traits import Batching, Effect, Scope, Unaddressed, may_answer
+from browse_together.contract.background import Background
+from browse_together.contract.calls import Notice, Outcome
+from browse_together.contract.errors import (
+    BrowseError,
+    ErrorBody,
+    Forbidden,
+    HostGone,
+    JournalFailed,
+    UnknownOutcome,
+    field_details,
+)
+from browse_together.contract.events import CallEnded
+from browse_together.contract.model import Json
+from browse_together.contract.next_calls import next_call
 from browser_service.clients.presence import Clients
 from browser_service.host.seam import CallKey
 from browser_service.observability.activity import Activity
@@ -21,17 +37,9 @@ from browser_service.spine.host_events import HostEvents
 from browser_service.spine.launched import closing_call
 from browser_service.spine.policy import Policy
 from browser_service.spine.register import CallRegister
-from shared.actions.base import Action
-from shared.actions.traits import Batching, Effect, Scope, Unaddressed, may_answer
-from shared.background import Background
-from shared.calls import Notice, Outcome
-from shared.errors import BrowseError, ErrorBody, Forbidden, HostGone, JournalFailed, UnknownOutcome, field_details
-from shared.events import CallEnded
-from shared.model import Json
-from shared.next_calls import next_call
 
 if TYPE_CHECKING:
-    from client.tracing import Tracing
+    from browse_together.client.tracing import Tracing
 
 
 _LONGEST_CALL_S = 86_400

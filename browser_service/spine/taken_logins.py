@@ -2,13 +2,13 @@
 
 from dataclasses import dataclass
 
+from browse_together.contract.calls import Outcome
+from browse_together.contract.catalogue import ACTIONS
+from browse_together.contract.model import Json, list_at
 from browser_service.sessions.kept_logins import KeptLogins
 from browser_service.sessions.lifecycle import SessionLifecycle
 from browser_service.sessions.records import Sessions
 from browser_service.spine.call import FrontCall, Go, Stage
-from shared.calls import Outcome
-from shared.catalogue import ACTIONS
-from shared.model import Json, list_at
 
 
 @dataclass(eq=False)

@@ -5,6 +5,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from browse_together.contract.actions.base import Action
+from browse_together.contract.actions.traits import Effect, Scope
+from browse_together.contract.calls import ClientRef, Notice, Outcome
+from browse_together.contract.catalogue import ACTIONS
+from browse_together.contract.errors import Cancelled, HumanInControl, ValidationFailed, field_details
+from browse_together.contract.model import Json
+from browse_together.contract.next_calls import next_call
+from browse_together.contract.words import quotable
 from browser_service.clients.halted import Halted
 from browser_service.clients.presence import Clients
 from browser_service.clients.threads import Line, Threads
@@ -14,14 +22,6 @@ from browser_service.sessions.directory import Directory
 from browser_service.spine.call import FrontCall, Go, Stage
 from browser_service.spine.host_calls import HostCalls
 from browser_service.spine.register import Record
-from shared.actions.base import Action
-from shared.actions.traits import Effect, Scope
-from shared.calls import ClientRef, Notice, Outcome
-from shared.catalogue import ACTIONS
-from shared.errors import Cancelled, HumanInControl, ValidationFailed, field_details
-from shared.model import Json
-from shared.next_calls import next_call
-from shared.words import quotable
 
 _MINUTES: Final = round(PAUSE_S / 60)
 _ANSWER: Final = next_call("tell_person", message="...")

@@ -13,6 +13,12 @@ from pathlib import Path
 from secrets import token_hex, token_urlsafe
 from typing import NamedTuple, cast
 
+from browse_together.contract.calls import Artifact
+from browse_together.contract.errors import ArtifactNotFound, ResourceExhausted, ValidationFailed, field_details
+from browse_together.contract.filenames import safe_name, split_suffix, with_suffix
+from browse_together.contract.frames import ActPicture
+from browse_together.contract.next_calls import next_call
+from browse_together.contract.wire import FILES, INLINE_BYTES
 from browser_service.pictures import preview
 from browser_service.security.concealed_files import concealed
 from browser_service.security.concealment import Concealment
@@ -20,12 +26,6 @@ from browser_service.security.named_secrets import NamedSecrets
 from browser_service.store.journal import Journal
 from browser_service.store.thumbnails import ThumbnailTable
 from browser_service.store.uploads import UploadRoots
-from shared.calls import Artifact
-from shared.errors import ArtifactNotFound, ResourceExhausted, ValidationFailed, field_details
-from shared.filenames import safe_name, split_suffix, with_suffix
-from shared.frames import ActPicture
-from shared.next_calls import next_call
-from shared.wire import FILES, INLINE_BYTES
 
 _MB = 1_000_000
 _READ_BYTES = 20_000_000

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import structlog
 
-from shared.errors import JournalFailed
+from browse_together.contract.errors import JournalFailed
 
 log = structlog.get_logger(__name__)
 

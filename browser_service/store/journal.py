@@ -11,13 +11,13 @@ from typing import Final, TypeVar
 
 from pydantic import Field, ValidationError
 
+from browse_together.contract.calls import DownloadState
+from browse_together.contract.errors import JournalFailed
+from browse_together.contract.model import Model
+from browse_together.contract.pages import PageState
+from browse_together.contract.wire import DEFAULT_SESSION
 from browser_service.store import journal_file
 from browser_service.store.journal_file import Damage
-from shared.calls import DownloadState
-from shared.errors import JournalFailed
-from shared.model import Model
-from shared.pages import PageState
-from shared.wire import DEFAULT_SESSION
 
 MOST_CLOSED_PAGES: Final = 1_000
 MOST_DOWNLOADS: Final = 2_000

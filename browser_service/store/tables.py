@@ -9,10 +9,10 @@ from typing import Final, Literal, NamedTuple, cast
 
 from pydantic import Field, ValidationError
 
+from browse_together.contract.events import RequestOver
+from browse_together.contract.limits import Limits
+from browse_together.contract.model import Model
 from browser_service.store.journal import Journal, keep_newest
-from shared.events import RequestOver
-from shared.limits import Limits
-from shared.model import Model
 
 _MOST_ASKED: Final = 1_000
 MOST_DEALT: Final = 1_000

@@ -5,10 +5,10 @@ import sqlite3
 import time
 from collections.abc import Iterable
 
+from browse_together.contract.frames import ActPicture, ActPictures, ShownPicture
+from browse_together.contract.timestamps import iso
 from browser_service.store.activity import Row
 from browser_service.store.journal import Journal
-from shared.frames import ActPicture, ActPictures, ShownPicture
-from shared.timestamps import iso
 
 MOST_ROWS = 13_000
 """With at most 15 KB each, 200 MB. The journal's check at start-up leaves this table out."""

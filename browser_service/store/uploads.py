@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from shared.errors import Details, Forbidden, ValidationFailed, field_details
+from browse_together.contract.errors import Details, Forbidden, ValidationFailed, field_details
 
 _BYTES = 'Send its content: {"name": "...", "data": "<base64>"}, or "text".'
 _NOWHERE = "no root of your MCP client, and in no upload folder of the service (BROWSE_UPLOAD_ROOTS)"

@@ -4,6 +4,8 @@ import time
 from dataclasses import dataclass, field
 from typing import Final
 
+from browse_together.contract.model import Json
+from browse_together.contract.pages import PageState
 from browser_service.clients.colours import Colours
 from browser_service.clients.presence import Clients, handle_of
 from browser_service.clients.threads import Line, Threads
@@ -11,8 +13,6 @@ from browser_service.rules.bounded import Bounded
 from browser_service.rules.halts import PAUSE_S, Halt, Halts
 from browser_service.spine.register import CallRegister, Record
 from browser_service.store.activity import Row
-from shared.model import Json
-from shared.pages import PageState
 
 _MOST: Final = 1_000
 _UNIX: Final = time.time() - time.monotonic()

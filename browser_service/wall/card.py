@@ -7,14 +7,14 @@ from typing import Annotated, Final
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 
+from browse_together.contract import wire
+from browse_together.contract.errors import Forbidden, HumanInControl, Relayed
+from browse_together.contract.frames import Frame, View
+from browse_together.contract.model import Json
 from browser_service.clients.colours import Colours
 from browser_service.http.routes import Caller, done, services
 from browser_service.security.auth import Identity
 from browser_service.spine.call import FrontCall
-from shared import wire
-from shared.errors import Forbidden, HumanInControl, Relayed
-from shared.frames import Frame, View
-from shared.model import Json
 
 router = APIRouter(include_in_schema=False)
 

@@ -12,20 +12,27 @@ from fastapi.responses import Response
 from starlette.requests import ClientDisconnect, HTTPConnection
 from starlette.websockets import WebSocket
 
-import shared
+from browse_together import contract
+from browse_together.contract import wire
+from browse_together.contract.actions.files import UploadFile
+from browse_together.contract.errors import (
+    Forbidden,
+    InvalidRequest,
+    NoSuchRoute,
+    Unauthorized,
+    ValidationFailed,
+    field_details,
+)
+from browse_together.contract.loopback import is_loopback
+from browse_together.contract.words import quotable
 from browser_service.http.routes import body_of, done, for_owner, services
 from browser_service.security.auth import Identity, person_for
 from browser_service.services import Services
 from browser_service.wall.messages import Hello, parse
 from browser_service.wall.requests import identity_of
 from browser_service.wall.viewing import LINK_LIVES_S, Viewer, Viewing
-from shared import wire
-from shared.actions.files import UploadFile
-from shared.errors import Forbidden, InvalidRequest, NoSuchRoute, Unauthorized, ValidationFailed, field_details
-from shared.loopback import is_loopback
-from shared.words import quotable
 
-_ACTS: Final = Path(shared.__file__).with_name("acts.js")
+_ACTS: Final = Path(contract.__file__).with_name("acts.js")
 _FILES: Final = {path.name: path for path in [*(Path(__file__).parent / "static").iterdir(), _ACTS]}
 HEADERS: Final = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "

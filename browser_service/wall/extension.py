@@ -15,6 +15,12 @@ from fastapi.responses import Response
 from pydantic import Field, TypeAdapter, ValidationError
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
+from browse_together.contract import wire
+from browse_together.contract.attached import TAB_ID, TabShare
+from browse_together.contract.background import until_one_ends
+from browse_together.contract.errors import BrowseError, Forbidden, InvalidRequest, PageNotFound, RateLimited
+from browse_together.contract.model import Json, Model
+from browse_together.contract.pages import Lent, PageState
 from browser_service.clients.presence import handle_of
 from browser_service.http.routes import body_of, done, for_owner, services
 from browser_service.security.auth import Identity
@@ -25,12 +31,6 @@ from browser_service.wall.messages import Act
 from browser_service.wall.pairing import CODE_LIVES_S
 from browser_service.wall.requests import Requests
 from browser_service.wall.viewing import Viewer
-from shared import wire
-from shared.attached import TAB_ID, TabShare
-from shared.background import until_one_ends
-from shared.errors import BrowseError, Forbidden, InvalidRequest, PageNotFound, RateLimited
-from shared.model import Json, Model
-from shared.pages import Lent, PageState
 
 router = APIRouter(include_in_schema=False)
 

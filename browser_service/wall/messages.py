@@ -5,12 +5,12 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field, TypeAdapter, ValidationError
 
-from shared.attached import TabShare, TabUnshare
-from shared.errors import InvalidRequest
-from shared.frames import Frame, View
-from shared.model import Json, Model, first_fault
-from shared.strokes import ChosenFile, Stroke
-from shared.wire import ANY_PAGE_ID_PATTERN, DEFAULT_SESSION
+from browse_together.contract.attached import TabShare, TabUnshare
+from browse_together.contract.errors import InvalidRequest
+from browse_together.contract.frames import Frame, View
+from browse_together.contract.model import Json, Model, first_fault
+from browse_together.contract.strokes import ChosenFile, Stroke
+from browse_together.contract.wire import ANY_PAGE_ID_PATTERN, DEFAULT_SESSION
 
 _FRAME: Final = b"\x01"
 _MOST_TILES: Final = 100

@@ -7,13 +7,13 @@ import time
 from dataclasses import dataclass, field
 from typing import Final
 
+from browse_together.contract.errors import Unauthorized
+from browse_together.contract.model import Json
 from browser_service.clients.tokens import Tokens
 from browser_service.rules.bounded import Bounded
 from browser_service.rules.window import Clock
 from browser_service.security.auth import Revocations, identify_extension
 from browser_service.wall.viewing import digest
-from shared.errors import Unauthorized
-from shared.model import Json
 
 CODE_LIVES_S: Final = 600.0
 _MOST_CODES: Final = 100

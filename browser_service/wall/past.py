@@ -6,6 +6,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
 
+from browse_together.contract.calls import DownloadState
+from browse_together.contract.events import RequestOver
+from browse_together.contract.model import Json
 from browser_service.clients.asked import Asked
 from browser_service.clients.colours import Colours
 from browser_service.clients.downloads import Downloads
@@ -13,9 +16,6 @@ from browser_service.clients.presence import handle_of
 from browser_service.observability.activity import Activity
 from browser_service.sessions.directory import Directory
 from browser_service.store.activity import Chat, UsedPage
-from shared.calls import DownloadState
-from shared.events import RequestOver
-from shared.model import Json
 
 _DAY_S: Final = 86_400
 _MOST: Final = 200

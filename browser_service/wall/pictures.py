@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Final
 
-from shared.frames import Frame, View
+from browse_together.contract.frames import Frame, View
 
 _POLL_MS: Final = 5_000
 _MASKED_POLL_MS: Final = 1_000

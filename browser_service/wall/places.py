@@ -3,10 +3,10 @@
 from collections.abc import Awaitable, Callable
 from typing import Final
 
+from browse_together.contract.model import Json
+from browse_together.contract.wire import ATTACHED_SESSION, DEFAULT_SESSION
 from browser_service.services import Services
 from browser_service.wall.messages import Go
-from shared.model import Json
-from shared.wire import ATTACHED_SESSION, DEFAULT_SESSION
 
 Run = Callable[[Json], Awaitable[Json]]
 """Runs a call as the person, and returns its result. Raises the call's error."""

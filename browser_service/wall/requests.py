@@ -7,6 +7,16 @@ from uuid import uuid4
 
 from pydantic import JsonValue
 
+from browse_together.contract import catalogue
+from browse_together.contract.attached import AttachTarget
+from browse_together.contract.calls import Outcome
+from browse_together.contract.cuts import cut
+from browse_together.contract.errors import BrowseError, Forbidden, HostGone, Relayed
+from browse_together.contract.limits import Limits
+from browse_together.contract.model import Json
+from browse_together.contract.pages import Answer
+from browse_together.contract.strokes import Stroke, Strokes
+from browse_together.contract.wire import WALL_WINDOW, nearest_valid_id
 from browser_service.security.auth import Identity
 from browser_service.security.urls import abridged
 from browser_service.services import Services
@@ -15,16 +25,6 @@ from browser_service.wall import messages
 from browser_service.wall.places import go, open_page, places
 from browser_service.wall.talking import Talking
 from browser_service.wall.viewing import Viewer
-from shared import catalogue
-from shared.attached import AttachTarget
-from shared.calls import Outcome
-from shared.cuts import cut
-from shared.errors import BrowseError, Forbidden, HostGone, Relayed
-from shared.limits import Limits
-from shared.model import Json
-from shared.pages import Answer
-from shared.strokes import Stroke, Strokes
-from shared.wire import WALL_WINDOW, nearest_valid_id
 
 _TITLE: Final = 200
 _WHY: Final = "A person closed it at the wall."

@@ -8,6 +8,11 @@ import structlog
 from fastapi import APIRouter
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
+from browse_together.contract import wire
+from browse_together.contract.background import AtMost, Background, until_one_ends
+from browse_together.contract.calls import ActivityRecord
+from browse_together.contract.errors import BrowseError, InvalidRequest, RateLimited, Unauthorized
+from browse_together.contract.model import Json, object_at
 from browser_service.security.auth import Identity
 from browser_service.services import Services
 from browser_service.store.activity import RowFilter
@@ -18,11 +23,6 @@ from browser_service.wall.pictures import Channel
 from browser_service.wall.requests import Requests, identity_of
 from browser_service.wall.state import WallState, timeline_row
 from browser_service.wall.viewing import Viewer
-from shared import wire
-from shared.background import AtMost, Background, until_one_ends
-from shared.calls import ActivityRecord
-from shared.errors import BrowseError, InvalidRequest, RateLimited, Unauthorized
-from shared.model import Json, object_at
 
 router = APIRouter()
 

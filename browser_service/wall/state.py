@@ -7,6 +7,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Final
 
+from browse_together.contract.calls import ActivityRecord
+from browse_together.contract.cuts import cut
+from browse_together.contract.model import Json
+from browse_together.contract.pages import PageState
 from browser_service.clients.colours import Colours
 from browser_service.security.auth import Identity
 from browser_service.security.redaction import safe_url
@@ -14,10 +18,6 @@ from browser_service.security.urls import abridged, origin_of
 from browser_service.sessions.directory import Directory
 from browser_service.wall.agents import Agents
 from browser_service.wall.visited import Visited
-from shared.calls import ActivityRecord
-from shared.cuts import cut
-from shared.model import Json
-from shared.pages import PageState
 
 _TITLE: Final = 200
 _SAME_S: Final = 0.5

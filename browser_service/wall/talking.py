@@ -3,12 +3,12 @@
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
+from browse_together.contract.errors import ValidationFailed
+from browse_together.contract.frames import Pointed
+from browse_together.contract.model import Json
+from browse_together.contract.quoting import quoted
 from browser_service.spine.reads import Reads
 from browser_service.wall.messages import Halt, Point, Talk, Tell
-from shared.errors import ValidationFailed
-from shared.frames import Pointed
-from shared.model import Json
-from shared.quoting import quoted
 
 _NAME = 120
 _MARK = "\N{RIGHT SINGLE QUOTATION MARK}"

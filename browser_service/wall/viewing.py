@@ -10,11 +10,11 @@ from typing import Final, NamedTuple, Protocol
 
 import jwt
 
+from browse_together.contract.errors import Forbidden, RateLimited, Unauthorized
+from browse_together.contract.model import Json
+from browse_together.contract.wire import TOKEN_ALGORITHM, VIEWER_AUDIENCE
 from browser_service.rules.bounded import Bounded
 from browser_service.rules.window import Clock
-from shared.errors import Forbidden, RateLimited, Unauthorized
-from shared.model import Json
-from shared.wire import TOKEN_ALGORITHM, VIEWER_AUDIENCE
 
 LINK_LIVES_S: Final = 60.0
 VIEWER_LIVES_S: Final = 8 * 3_600.0

@@ -2,10 +2,10 @@
 
 from typing import Final
 
+from browse_together.contract.cuts import cut
+from browse_together.contract.pages import PageState
 from browser_service.rules.bounded import Bounded
 from browser_service.security.urls import abridged
-from shared.cuts import cut
-from shared.pages import PageState
 
 _MOST_SESSIONS: Final = 50
 _MOST_OFFERED: Final = 200

@@ -6,6 +6,9 @@ from typing import Final
 from fastapi import APIRouter, Request
 from fastapi.responses import FileResponse, HTMLResponse, Response
 
+from browse_together.contract import wire
+from browse_together.contract.errors import ValidationFailed
+from browse_together.contract.frames import ActPictures
 from browser_service.clients.presence import handle_of
 from browser_service.http.routes import services
 from browser_service.observability.replay import Act, Replay
@@ -14,9 +17,6 @@ from browser_service.services import Services
 from browser_service.store.activity import RowFilter
 from browser_service.wall.entry import viewer_of
 from browser_service.wall.requests import identity_of
-from shared import wire
-from shared.errors import ValidationFailed
-from shared.frames import ActPictures
 
 router = APIRouter(include_in_schema=False)
 

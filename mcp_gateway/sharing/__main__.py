@@ -9,7 +9,6 @@ import sys
 from pathlib import Path
 from typing import Final
 
-import browse_together.first  # noqa: F401 - it puts our own packages before others of their names
 from mcp_gateway.sharing.place import Place, is_own
 
 _COMES_WITHIN_S: Final = 0.2
@@ -29,7 +28,7 @@ def main() -> None:
     listener = socket.socket(fileno=descriptor)
     listener.set_inheritable(False)
     gc.disable()  # until all imports are done: collections would find no garbage
-    from client import ports  # noqa: PLC0415 - what is not done first comes after what is
+    from browse_together.client import ports  # noqa: PLC0415 - what is not done first comes after what is
 
     ports.allow_many()
     first = _first_chat(listener)
@@ -51,7 +50,7 @@ def main() -> None:
 def _first_chat(listener: socket.socket) -> socket.socket | None:
     """Accept the chat that this process was started for, and start its service now: importing the SDK takes longer than
     both. Returns the chat's connection with all of its launcher's data unread; None if no chat comes soon."""
-    from client.config_file import WrongFile  # noqa: PLC0415 - as above
+    from browse_together.client.config_file import WrongFile  # noqa: PLC0415 - as above
 
     listener.settimeout(_COMES_WITHIN_S)
     try:
@@ -68,8 +67,8 @@ def _first_chat(listener: socket.socket) -> socket.socket | None:
 
 
 def _begin_service(line: bytes) -> None:
-    from client.caller import Caller, on_behalf_of  # noqa: PLC0415 - as above
-    from client.connecting import begin_service  # noqa: PLC0415 - as above
+    from browse_together.client.caller import Caller, on_behalf_of  # noqa: PLC0415 - as above
+    from browse_together.client.connecting import begin_service  # noqa: PLC0415 - as above
     from mcp_gateway.settings import Settings  # noqa: PLC0415 - as above
     from mcp_gateway.stdio.hello import hello  # noqa: PLC0415 - as above
 

@@ -17,8 +17,8 @@ import zlib
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from shared.socket_folder import socket_folder
-from shared.wire import SHARED_GATEWAY, VERSION
+from browse_together.contract.socket_folder import socket_folder
+from browse_together.contract.wire import SHARED_GATEWAY, VERSION
 
 # Names are easier to read in one string (SIM905), and pathlib would take time to load (PTH).
 _SAME: Final = frozenset("HOME XDG_CONFIG_HOME XDG_DATA_HOME SSL_CERT_FILE SSL_CERT_DIR".split())  # noqa: SIM905 - as said

@@ -12,9 +12,10 @@ from typing import Final
 
 import structlog
 
-from client import caller
-from client.caller import Caller, on_behalf_of
-from client.http import ServiceClient
+from browse_together.client import caller
+from browse_together.client.caller import Caller, on_behalf_of
+from browse_together.client.http import ServiceClient
+from browse_together.contract.written import fingerprint
 from mcp_gateway import ineffective, logs, spans
 from mcp_gateway.arguments import take
 from mcp_gateway.chats import credentials
@@ -24,7 +25,6 @@ from mcp_gateway.startup import Prepared, prepare
 from mcp_gateway.stdio import hello
 from mcp_gateway.stdio.hello import Hello
 from mcp_gateway.stdio.wire import MOST_LINE_BYTES, Wire
-from shared.written import fingerprint
 
 _HELLO_WITHIN_S: Final = 10.0
 _FIRST_WITHIN_S: Final = 60.0

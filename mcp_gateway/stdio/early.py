@@ -7,9 +7,9 @@ replies to them are dropped.
 from collections.abc import Callable, Sequence
 from typing import Final
 
+from browse_together.contract.wire import APP_NAME, VERSION
 from mcp_gateway.cards import shows_cards, with_cards
 from mcp_gateway.jsonrpc import Message
-from shared.wire import APP_NAME, VERSION
 
 HANDSHAKE_VERSIONS: Final = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 

@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from client import caller, config_place
+from browse_together.client import caller, config_place
+from browse_together.contract import setting_names, written
+from browse_together.contract.instructions import INSTRUCTIONS, instructed
+from browse_together.contract.wire import TOKEN_LIMITS
 from mcp_gateway.toolset_names import toolset_problem, valid_toolsets, words
-from shared import setting_names, written
-from shared.instructions import INSTRUCTIONS, instructed
-from shared.wire import TOKEN_LIMITS
 
 _PREFIX: Final = "BROWSE_"
 _IN_FILE: Final = frozenset((*setting_names.SERVICE, *setting_names.GATEWAY))

@@ -14,12 +14,12 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from browse_together.contract.json_lines.lines import Lines
 from mcp_gateway import jsonrpc
 from mcp_gateway.jsonrpc import Message
 from mcp_gateway.stdio import hello
 from mcp_gateway.stdio.early import EarlyReplies
 from mcp_gateway.unanswered import Request, Unanswered
-from shared.json_lines.lines import Lines
 
 EXIT_WITHIN_S: Final = 0.7
 _QUIET_S: Final = 2.0

@@ -8,12 +8,12 @@ from typing import Final
 from mcp.types import JSONRPCMessage, jsonrpc_message_adapter
 from pydantic import ValidationError
 
+from browse_together.contract.wire import MAX_MESSAGE_BYTES
 from mcp_gateway.connection import Connection
 from mcp_gateway.relay import Relay
 from mcp_gateway.results import encoded
 from mcp_gateway.stdio import hello
 from mcp_gateway.stdio.hello import Hello
-from shared.wire import MAX_MESSAGE_BYTES
 
 MOST_LINE_BYTES: Final = 2 * MAX_MESSAGE_BYTES
 """Maximum length of a launcher's line: a message with a few additions, or the description of its start."""

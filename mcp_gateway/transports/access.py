@@ -17,10 +17,10 @@ from limits.storage import MemoryStorage
 from limits.strategies import FixedWindowRateLimiter
 from starlette.requests import HTTPConnection
 
+from browse_together.contract.data_files import GATEWAY_KEYS
+from browse_together.contract.requests import Held
+from browse_together.contract.wire import KEY_SUBPROTOCOL
 from mcp_gateway.transports.settings import NotUsable, TransportSettings
-from shared.data_files import GATEWAY_KEYS
-from shared.requests import Held
-from shared.wire import KEY_SUBPROTOCOL
 
 _LEAST_CHARACTERS: Final = 16
 _MOST_KEYS: Final = 1_000

@@ -21,6 +21,10 @@ from starlette.routing import BaseRoute, Mount, Route, Router, WebSocketRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
+from browse_together.contract.errors import BrowseError
+from browse_together.contract.json_lines.lines import BYTE_ORDER_MARK
+from browse_together.contract.requests import Visitors
+from browse_together.contract.wire import MCP_SUBPROTOCOL
 from mcp_gateway import jsonrpc
 from mcp_gateway.connection import Connection
 from mcp_gateway.relay import Relay
@@ -30,10 +34,6 @@ from mcp_gateway.transports.access import LIVES_S, SESSION_PARAMETER, Access, Re
 from mcp_gateway.transports.messages import OneMessage
 from mcp_gateway.transports.settings import LOOPBACK, MESSAGES_PATH, SSE_PATH, TransportSettings
 from mcp_gateway.transports.streamable_http import Connect, StreamableHttp
-from shared.errors import BrowseError
-from shared.json_lines.lines import BYTE_ORDER_MARK
-from shared.requests import Visitors
-from shared.wire import MCP_SUBPROTOCOL
 
 _SESSION_ID: Final = re.compile(r"[0-9a-f]{32}")
 _CLOSED: Final = (WebSocketDisconnect, RuntimeError)

@@ -16,14 +16,14 @@ from h11 import Request
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
-from client import ports
+from browse_together.client import ports
+from browse_together.contract.patience import MAX_HEAD_BYTES, Patience
+from browse_together.contract.requests import ambiguity
 from mcp_gateway.gateway import Gateway
 from mcp_gateway.transports.access import Access, read_keys
 from mcp_gateway.transports.app import http_app, websocket_app
 from mcp_gateway.transports.settings import SSE_PATH, NotUsable, TransportSettings
 from mcp_gateway.transports.streamable_http import StreamableHttp
-from shared.patience import MAX_HEAD_BYTES, Patience
-from shared.requests import ambiguity
 
 
 class PromptHttp(H11Protocol):

@@ -4,10 +4,10 @@ from typing import Final
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from browse_together.contract.json_lines.lines import BYTE_ORDER_MARK
+from browse_together.contract.requests import Body, BodyLimits
 from mcp_gateway import jsonrpc
 from mcp_gateway.transports.access import HELD, Refused
-from shared.json_lines.lines import BYTE_ORDER_MARK
-from shared.requests import Body, BodyLimits
 
 METHOD: Final = "mcp.method"
 """The key in a POST's scope for its message's method; None for a response."""

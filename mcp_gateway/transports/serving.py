@@ -5,8 +5,18 @@ from typing import Final, cast
 
 import structlog
 
-from client.autostart import Autostart
-from client.reply import Failure, Reply
+from browse_together.client.autostart import Autostart
+from browse_together.client.reply import Failure, Reply
+from browse_together.contract import catalogue
+from browse_together.contract.background import until_one_ends
+from browse_together.contract.errors import BrowseError
+from browse_together.contract.json_lines.lines import Lines
+from browse_together.contract.json_lines.messages import Call, MissingParameters, Refused, ToolNotFound
+from browse_together.contract.json_lines.server import Server
+from browse_together.contract.model import Json
+from browse_together.contract.peer_calls import body_of
+from browse_together.contract.quoting import each_framed, flat
+from browse_together.contract.replies import error_lines
 from mcp_gateway import ineffective, logs, spans
 from mcp_gateway.chats import Asker
 from mcp_gateway.connection import Connection
@@ -16,16 +26,6 @@ from mcp_gateway.stdio import hello
 from mcp_gateway.stdio.launcher import Launcher
 from mcp_gateway.stdio.wire import MOST_LINE_BYTES, Wire
 from mcp_gateway.transports.settings import TransportSettings
-from shared import catalogue
-from shared.background import until_one_ends
-from shared.errors import BrowseError
-from shared.json_lines.lines import Lines
-from shared.json_lines.messages import Call, MissingParameters, Refused, ToolNotFound
-from shared.json_lines.server import Server
-from shared.model import Json
-from shared.peer_calls import body_of
-from shared.quoting import each_framed, flat
-from shared.replies import error_lines
 
 _LABEL: Final = "script"
 _BESIDE: Final = ("page", "notices")

@@ -5,9 +5,9 @@ from typing import Annotated, Final, Literal, Self
 from pydantic import AliasChoices, BeforeValidator, Field, SecretStr, field_validator, model_validator
 from pydantic_settings import NoDecode
 
-from client.common_settings import AbsolutePath, ListeningSettings
-from shared.loopback import is_loopback
-from shared.wire import MAX_MESSAGE_BYTES
+from browse_together.client.common_settings import AbsolutePath, ListeningSettings
+from browse_together.contract.loopback import is_loopback
+from browse_together.contract.wire import MAX_MESSAGE_BYTES
 
 Kind = Literal["stdio", "http", "sse", "websocket", "jsonl"]
 Auth = Literal["bearer", "api-key", "session", "none"]

@@ -9,9 +9,9 @@ from typing import Annotated, Any, Final
 from pydantic import TypeAdapter, ValidationError
 from pydantic.fields import FieldInfo
 
+from browse_together.contract.catalogue import NAMES
+from browse_together.contract.next_calls import next_call
 from scripts.lint.sources import files, place, tree
-from shared.catalogue import NAMES
-from shared.next_calls import next_call
 
 SOURCES: Final = files("browser_service", "client", "mcp_gateway", "shared")
 TYPED: Final = re.compile(rf"(?<![\w.])({'|'.join(NAMES)}) (?:\{{|\0json)")

@@ -5,8 +5,8 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from browse_together.contract.errors import every_error
 from scripts.lint.sources import AROUND, PACKAGES, ROOT, files, place, tree
-from shared.errors import every_error
 
 LONGEST_FILE: Final = 500
 LONGEST_FUNCTION: Final = 60

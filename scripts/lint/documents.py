@@ -8,9 +8,9 @@ from typing import Final
 
 import yaml
 
+from browse_together.contract.catalogue import ACTIONS
 from browser_service.cli.install.command import FIRST_PROMPT
 from scripts.lint.sources import ROOT
-from shared.catalogue import ACTIONS
 
 PAGES: Final = [
     *("README.md", "CONTRIBUTING.md"),

@@ -8,8 +8,8 @@ from fastapi import FastAPI
 from fastapi.responses import HTMLResponse
 from starlette.staticfiles import StaticFiles
 
+from browse_together.contract import wire
 from browser_service.wall import entry
-from shared import wire
 
 _HERE: Final = Path(__file__).parent
 _WALL: Final = Path(entry.__file__).with_name("static") / "wall.html"

@@ -13,13 +13,13 @@ from urllib.parse import urlsplit
 import pytest
 from mcp.types import TextContent
 
+from browse_together.contract import wire
+from browse_together.contract.actions.help import CallTool
+from browse_together.contract.actions.traits import Claim
+from browse_together.contract.catalogue import ACTIONS
+from browse_together.contract.replies import ForModel, ModelReply
 from browser_service.spine.rendering.reply import rendered
 from mcp_gateway import results
-from shared import wire
-from shared.actions.help import CallTool
-from shared.actions.traits import Claim
-from shared.catalogue import ACTIONS
-from shared.replies import ForModel, ModelReply
 from tests.support.json import AnyJson
 from tests.support.service import Agent
 from tests.support.site import Answer, Site

@@ -16,9 +16,9 @@ import pytest
 from mcp import Client, StdioServerParameters
 from mcp.types import Implementation
 
-from client import instance
+from browse_together.client import instance
+from browse_together.contract.wire import APP_NAME, VERSION
 from scripts import wheel
-from shared.wire import APP_NAME, VERSION
 from tests.support import processes
 from tests.support.gateways import environment, text_of
 from tests.support.site import Answer, Received, Site

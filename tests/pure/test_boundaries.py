@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from browse_together.contract.actions.base import Action
+from browse_together.contract.actions.traits import Traits
+from browse_together.contract.catalogue import ACTIONS
 from scripts.lint.sources import AROUND, PACKAGES, ROOT, files, place, tree
-from shared.actions.base import Action
-from shared.actions.traits import Traits
-from shared.catalogue import ACTIONS
 
 
 def _packages(*names: str) -> set[str]:
@@ -68,7 +68,7 @@ BELOW = {
         *_packages("host", "spine", "clients", "sessions", "http", "wall"),
     },
     "browser_service/host": _packages("spine", "clients", "sessions", "store", "http", "wall"),
-    "browser_service/spine": {"playwright", "shared.actions", *_packages("host", "http", "wall")},
+    "browser_service/spine": {"playwright", "browse_together.contract.actions", *_packages("host", "http", "wall")},
     "browser_service/clients": _packages("host", "spine", "http", "wall"),
     "browser_service/sessions": _packages("host", "spine", "http", "clients"),
     "browser_service/store": _packages("host", "spine", "http", "clients", "sessions"),
@@ -80,7 +80,11 @@ BELOW = {
     "browser_service/actions/service.py": {"playwright", *_packages("host", "http", "wall")},
 }
 """For each layer, the layers that it must not know, imports for types included."""
-KNOWN_TO_ALL = ("browser_service.host.seam", "shared.actions.base", "shared.actions.traits")
+KNOWN_TO_ALL = (
+    "browser_service.host.seam",
+    "browse_together.contract.actions.base",
+    "browse_together.contract.actions.traits",
+)
 
 FLOORS = (
     {"scripts"},
@@ -101,8 +105,8 @@ MOST_IN_HALL = 8
 """The most files that lie in no folder of the host."""
 
 ALL_IT_KNOWS = {
-    "shared/json_lines": ("shared.json_lines", "shared.wire"),
-    "mcp_home_simulator": ("mcp_home_simulator", "shared.json_lines", "browse_together"),
+    "shared/json_lines": ("browse_together.contract.json_lines", "browse_together.contract.wire"),
+    "mcp_home_simulator": ("mcp_home_simulator", "browse_together.contract.json_lines", "browse_together"),
 }
 """For each part that other programs may use alone, everything of ours that it imports, types included; the rest is the
 standard library."""

@@ -5,10 +5,10 @@ from collections.abc import AsyncIterator
 
 import httpx
 
-from client.credentials import mint
+from browse_together.client.credentials import mint
+from browse_together.contract import wire
+from browse_together.contract.secret import ensure_secret
 from examples.processes import ServiceProcess
-from shared import wire
-from shared.secret import ensure_secret
 from tests.support.json import AnyJson
 from tests.support.service import Agent, RunningService
 from tests.support.site import Answer, Site

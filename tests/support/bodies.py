@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from shared.actions.base import Action
-from shared.schema import full_schema, properties_of, required_of
+from browse_together.contract.actions.base import Action
+from browse_together.contract.schema import full_schema, properties_of, required_of
 from tests.support.json import AnyJson
 
 SELECTOR = "#b"

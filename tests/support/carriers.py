@@ -7,13 +7,13 @@ from typing import TypeVar
 
 from pydantic import BaseModel
 
+from browse_together.contract.calls import Call, Outcome
+from browse_together.contract.errors import ErrorBody, HostGone
+from browse_together.contract.events import EventBatch
+from browse_together.contract.frames import Frame, Pointed, View
+from browse_together.contract.pages import Answer, Figures, PageState, SessionOptions, SessionSpec
+from browse_together.contract.strokes import Strokes
 from browser_service.host.host import LocalHost
-from shared.calls import Call, Outcome
-from shared.errors import ErrorBody, HostGone
-from shared.events import EventBatch
-from shared.frames import Frame, Pointed, View
-from shared.pages import Answer, Figures, PageState, SessionOptions, SessionSpec
-from shared.strokes import Strokes
 
 M = TypeVar("M", bound=BaseModel)
 T = TypeVar("T")

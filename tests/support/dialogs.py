@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from shared.pages import PageState
+from browse_together.contract.pages import PageState
 from tests.support.listening import become
 from tests.support.service import RunningService
 

@@ -9,8 +9,8 @@ from urllib.parse import urlsplit
 import httpx
 from websockets.asyncio.client import connect
 
-from client.credentials import mint
-from shared import wire
+from browse_together.client.credentials import mint
+from browse_together.contract import wire
 from tests.support.json import AnyJson
 from tests.support.listening import PATIENCE_S
 from tests.support.service import RunningService

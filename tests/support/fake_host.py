@@ -7,6 +7,13 @@ from typing import cast
 from PIL import Image
 from playwright.async_api import Browser
 
+from browse_together.contract.actions.interaction import Click, Fill, Press
+from browse_together.contract.actions.media import Screenshot
+from browse_together.contract.actions.reading import Content, Snapshot
+from browse_together.contract.actions.waiting import WaitForSelector
+from browse_together.contract.errors import ElementNotFound
+from browse_together.contract.model import Json
+from browse_together.contract.pages import SessionOptions, SessionSpec
 from browser_service.host.calls import Handler
 from browser_service.host.host import LocalHost
 from browser_service.host.pages.handle import BrowserPage
@@ -15,13 +22,6 @@ from browser_service.host.sessions.launcher import Home, Launcher
 from browser_service.host.sessions.options import LaunchOptions
 from browser_service.host.sessions.pool import BrowserKind
 from browser_service.security.urls import UrlPolicy
-from shared.actions.interaction import Click, Fill, Press
-from shared.actions.media import Screenshot
-from shared.actions.reading import Content, Snapshot
-from shared.actions.waiting import WaitForSelector
-from shared.errors import ElementNotFound
-from shared.model import Json
-from shared.pages import SessionOptions, SessionSpec
 from tests.support.fakes.document import Element
 from tests.support.fakes.page import FakeBrowser, FakePage
 

@@ -10,13 +10,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from browse_together.contract.calls import Call, Outcome
+from browse_together.contract.errors import HostGone
+from browse_together.contract.model import Json
 from browser_service.fleet import Fleet
 from browser_service.host.host import LocalHost
 from browser_service.rules.placement import HostFacts
 from browser_service.rules.window import Clock
-from shared.calls import Call, Outcome
-from shared.errors import HostGone
-from shared.model import Json
 from tests.support.carriers import JsonCarrier
 from tests.support.fake_host import FakeHost
 from tests.support.json import AnyJson

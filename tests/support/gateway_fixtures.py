@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from client.autostart import Autostart
-from client.http import ServiceClient
+from browse_together.client.autostart import Autostart
+from browse_together.client.http import ServiceClient
+from browse_together.contract import wire
+from browse_together.contract.written import fingerprint
 from mcp_gateway.chats import credentials
 from mcp_gateway.connection import Connection
 from mcp_gateway.settings import Settings
-from shared import wire
-from shared.written import fingerprint
 from tests.support.chat import Chat, chatting, environment
 from tests.support.standin import SECRET, StandIn, listening
 

@@ -11,10 +11,10 @@ import httpx
 from mcp import Client, StdioServerParameters
 from mcp.types import CallToolResult, Implementation, TextContent
 
-from client.credentials import mint
+from browse_together.client.credentials import mint
+from browse_together.contract import wire
+from browse_together.contract.secret import ensure_secret
 from examples.processes import ServiceProcess, service
-from shared import wire
-from shared.secret import ensure_secret
 from tests.support import browsers
 
 ROOT = Path(__file__).parents[2]

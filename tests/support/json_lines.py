@@ -6,8 +6,8 @@ import os
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
-from shared.json_lines.lines import Lines
-from shared.wire import MAX_MESSAGE_BYTES
+from browse_together.contract.json_lines.lines import Lines
+from browse_together.contract.wire import MAX_MESSAGE_BYTES
 from tests.support.json import AnyJson
 
 _PATIENCE_S = 20

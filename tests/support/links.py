@@ -12,6 +12,12 @@ from secrets import token_hex
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
+from browse_together.client.credentials import mint_host
+from browse_together.contract import wire, written
+from browse_together.contract.actions.traits import Scope
+from browse_together.contract.catalogue import ACTIONS
+from browse_together.contract.errors import Relayed
+from browse_together.contract.pages import SessionSpec
 from browser_service import configuration
 from browser_service.actions import HANDLERS
 from browser_service.carriers.dialling import Front
@@ -23,12 +29,6 @@ from browser_service.host.seam import ArtifactPort
 from browser_service.host_settings import HostSettings
 from browser_service.rules.host_lease import HeldLease, awake_or_asleep
 from browser_service.settings import Settings
-from client.credentials import mint_host
-from shared import wire, written
-from shared.actions.traits import Scope
-from shared.catalogue import ACTIONS
-from shared.errors import Relayed
-from shared.pages import SessionSpec
 from tests.support.fake_host import FakeHost
 from tests.support.json import AnyJson
 from tests.support.listening import become

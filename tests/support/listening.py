@@ -10,11 +10,11 @@ from typing import Self
 import httpx
 from httpx_sse import EventSource
 
+from browse_together.client.credentials import mint
+from browse_together.contract import wire
+from browse_together.contract.events import CallMoved
 from browser_service.app import create_app
 from browser_service.process import Server, bind, server_config, tls
-from client.credentials import mint
-from shared import wire
-from shared.events import CallMoved
 from tests.support import browsers
 from tests.support.json import AnyJson
 from tests.support.service import Agent, RunningService, settings_for

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from shared.catalogue import NAMES
+from browse_together.contract.catalogue import NAMES
 from tests.support.json import AnyJson
 
 _NAMED: Final = re.compile(rf"(?<![\w\"'])({'|'.join(sorted(NAMES, key=len, reverse=True))}) (?=\{{)")

@@ -6,9 +6,9 @@ from typing import Final, cast
 
 from pydantic import JsonValue
 
-from shared.actions.base import AN_ACTION, Action
-from shared.catalogue import ACTIONS
-from shared.schema import Schema, full_schema, properties_of, required_of
+from browse_together.contract.actions.base import AN_ACTION, Action
+from browse_together.contract.catalogue import ACTIONS
+from browse_together.contract.schema import Schema, full_schema, properties_of, required_of
 
 TEXTS: Final = (
     *("", " ", "\0", "a\0b", "\n", "\u202e", "é🫖", "\ufffe", "x" * 9_000, "0", "-1", "1e999", "NaN", "null", "[]"),

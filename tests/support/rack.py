@@ -15,10 +15,10 @@ from pathlib import Path
 import httpx
 import psutil
 
-from client.credentials import mint
-from shared import wire
-from shared.secret import read_secret
-from shared.wire import INSTANCE_FILE
+from browse_together.client.credentials import mint
+from browse_together.contract import wire
+from browse_together.contract.secret import read_secret
+from browse_together.contract.wire import INSTANCE_FILE
 from tests.support import forked
 from tests.support.json import AnyJson
 from tests.support.service import Agent

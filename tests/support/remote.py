@@ -13,6 +13,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, Final, cast
 
+from browse_together.contract.events import EventBatch
+from browse_together.contract.pages import SessionSpec
 from browser_service.carriers.front_end import Links
 from browser_service.carriers.remote_host import RemoteHost
 from browser_service.host.seam import SessionHost
@@ -22,8 +24,6 @@ from browser_service.http.edge import loopback_hosts
 from browser_service.process import server_config
 from browser_service.services import Services
 from browser_service.settings import Settings
-from shared.events import EventBatch
-from shared.pages import SessionSpec
 from tests.support import browsers
 from tests.support.listening import PATIENCE_S
 from tests.support.service import RunningService, running_service

@@ -14,6 +14,11 @@ import pytest
 from fastapi import FastAPI
 from playwright.async_api import BrowserContext, Page
 
+from browse_together.client.credentials import mint
+from browse_together.contract import wire
+from browse_together.contract.events import CallMoved
+from browse_together.contract.pages import PageState
+from browse_together.contract.wire import DEFAULT_SESSION
 from browser_service.app import create_app
 from browser_service.host.calls import CallRun
 from browser_service.host.host import LocalHost
@@ -24,16 +29,11 @@ from browser_service.services import Carrier, MakeHost, Services
 from browser_service.settings import Settings
 from browser_service.spine.register import Record
 from browser_service.tuning import Tuning
-from client.credentials import mint
-from shared import wire
-from shared.events import CallMoved
-from shared.pages import PageState
-from shared.wire import DEFAULT_SESSION
 from tests.support import browsers
 from tests.support.json import AnyJson
 
 if TYPE_CHECKING:
-    from client.tracing import Tracing
+    from browse_together.client.tracing import Tracing
 
 _numbers = itertools.count(1)
 

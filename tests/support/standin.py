@@ -15,10 +15,10 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
+from browse_together.contract import wire
+from browse_together.contract.replies import OTHER_VERSION
+from browse_together.contract.secret import proof
 from browser_service.spine.rendering.reply import asked_form, rendered
-from shared import wire
-from shared.replies import OTHER_VERSION
-from shared.secret import proof
 
 Json = dict[str, JsonValue]
 PATIENCE_S = 10

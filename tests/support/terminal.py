@@ -15,10 +15,10 @@ from typing import Any
 import httpx
 import psutil
 
-from client.credentials import mint
-from client.instance import Instance, find, stop
-from shared.secret import ensure_secret
-from shared.wire import TOKEN_LIMITS
+from browse_together.client.credentials import mint
+from browse_together.client.instance import Instance, find, stop
+from browse_together.contract.secret import ensure_secret
+from browse_together.contract.wire import TOKEN_LIMITS
 from tests.support import browsers, forked
 from tests.support.gateways import COLD
 

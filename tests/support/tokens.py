@@ -4,7 +4,7 @@ import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from shared import wire
+from browse_together.contract import wire
 from tests.support.json import AnyJson
 from tests.support.service import Agent, RunningService
 

@@ -12,8 +12,8 @@ import httpx
 from playwright.async_api import Browser, Page
 from websockets.asyncio.client import ClientConnection, connect
 
-from client.credentials import mint
-from shared import wire
+from browse_together.client.credentials import mint
+from browse_together.contract import wire
 from tests.support.json import AnyJson
 from tests.support.listening import PATIENCE_S
 from tests.support.service import RunningService

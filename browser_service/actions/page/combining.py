@@ -1,10 +1,10 @@
 """Runs several actions in one call."""
 
+from browse_together.contract.actions import combining
+from browse_together.contract.model import Json
 from browser_service.actions.support.forms import Form
 from browser_service.actions.support.refill import refill as refill_lost
 from browser_service.host.pages.handle import BrowserPage
-from shared.actions import combining
-from shared.model import Json
 
 
 async def batch(page: BrowserPage, action: combining.Batch) -> Json:

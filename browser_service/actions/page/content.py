@@ -5,6 +5,9 @@ import contextlib
 from collections.abc import Awaitable
 from typing import Final
 
+from browse_together.contract.actions import reading
+from browse_together.contract.model import Json
+from browse_together.contract.next_calls import next_call
 from browser_service.host.elements import locators
 from browser_service.host.pages.handle import BrowserPage
 from browser_service.host.reading import articles, passages
@@ -12,9 +15,6 @@ from browser_service.host.reading.articles import Article, Section, is_mostly_un
 from browser_service.host.reading.tree_text import joined
 from browser_service.host.reading.unseen import UNSEEN_MARK
 from browser_service.host.scripts import results, script
-from shared.actions import reading
-from shared.model import Json
-from shared.next_calls import next_call
 
 _VISIBLE_TEXT: Final = results.bounded(script("visible_text"))
 _SEEN_HTML: Final = results.bounded(script("seen_html"))

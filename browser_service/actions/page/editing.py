@@ -5,17 +5,17 @@ from typing import Final
 from playwright.async_api import ElementHandle
 from typing_extensions import TypedDict
 
+from browse_together.contract.actions import editing
+from browse_together.contract.cuts import cut
+from browse_together.contract.errors import ElementNotInteractable
+from browse_together.contract.model import Json
+from browse_together.contract.next_calls import next_call
 from browser_service.host.elements import targets
 from browser_service.host.elements.filled_fields import Field
 from browser_service.host.elements.handles import taken
 from browser_service.host.elements.locators import none_if_gone, read_back
 from browser_service.host.pages.handle import BrowserPage
 from browser_service.host.scripts import results, script
-from shared.actions import editing
-from shared.cuts import cut
-from shared.errors import ElementNotInteractable
-from shared.model import Json
-from shared.next_calls import next_call
 
 _HAS_FOCUS: Final = "e => e.getRootNode().activeElement === e || e.matches(':focus-within')"
 _PASTE: Final = results.bounded(script("paste"))

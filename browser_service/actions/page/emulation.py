@@ -1,10 +1,10 @@
 """Emulates other devices, places and languages for one page."""
 
+from browse_together.contract.actions import emulation
+from browse_together.contract.model import Json
 from browser_service.host.pages.handle import BrowserPage
 from browser_service.host.tabs.emulation import allow_position
 from browser_service.security.urls import origin_of
-from shared.actions import emulation
-from shared.model import Json
 
 
 async def emulate(page: BrowserPage, action: emulation.Emulate) -> Json:

@@ -6,16 +6,16 @@ from typing import Final, TypeVar
 from pydantic import JsonValue
 from typing_extensions import TypedDict
 
+from browse_together.contract.actions import extraction as actions
+from browse_together.contract.errors import ElementNotFound, InvalidSelector, field_details
+from browse_together.contract.model import Json
+from browse_together.contract.next_calls import next_call
 from browser_service.host import errors
 from browser_service.host.elements import locators
 from browser_service.host.pages.handle import BrowserPage
 from browser_service.host.reading import csvs
 from browser_service.host.scripts import script
 from browser_service.host.scripts.results import bounded, made_of, of_kind, read, value_of
-from shared.actions import extraction as actions
-from shared.errors import ElementNotFound, InvalidSelector, field_details
-from shared.model import Json
-from shared.next_calls import next_call
 
 T = TypeVar("T")
 _TEXT: Final = script("extract_text")

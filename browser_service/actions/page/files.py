@@ -6,15 +6,15 @@ from playwright.async_api import ElementHandle, FilePayload
 from pydantic import JsonValue
 from typing_extensions import TypedDict
 
+from browse_together.contract.actions import files
+from browse_together.contract.errors import ValidationFailed, field_details
+from browse_together.contract.model import Json
+from browse_together.contract.next_calls import next_call
+from browse_together.contract.quoting import one_line
 from browser_service.host.elements.locators import none_if_gone, read_back
 from browser_service.host.pages.handle import BrowserPage
 from browser_service.host.pages.uploads import handed, payloads
 from browser_service.host.scripts import call_of, results, script
-from shared.actions import files
-from shared.errors import ValidationFailed, field_details
-from shared.model import Json
-from shared.next_calls import next_call
-from shared.quoting import one_line
 
 _TAKES_FILES: Final = results.bounded(call_of("control => e => control(e).type === 'file'", script("control")))
 _DROPPED_BYTES: Final = 2_000_000

@@ -5,14 +5,14 @@ from typing import Final, cast
 from playwright.async_api import Frame
 from typing_extensions import TypedDict
 
+from browse_together.contract.actions import inspection
+from browse_together.contract.model import Json
+from browse_together.contract.next_calls import next_call
 from browser_service.host.elements import frames, locators
 from browser_service.host.elements.handles import taken
 from browser_service.host.pages.handle import BrowserPage
 from browser_service.host.scripts import script
 from browser_service.security.urls import abridged
-from shared.actions import inspection
-from shared.model import Json
-from shared.next_calls import next_call
 
 _MOST_FRAMES: Final = 100
 _ELEMENTS: Final = script("found_elements")

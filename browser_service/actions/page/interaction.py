@@ -7,6 +7,11 @@ from typing import Final
 
 from playwright.async_api import ElementHandle, FileChooser, Locator
 
+from browse_together.contract.actions import editing, interaction
+from browse_together.contract.actions.base import ElementAction
+from browse_together.contract.errors import ValidationFailed, WithoutEffect, field_details
+from browse_together.contract.model import Json
+from browse_together.contract.next_calls import next_call
 from browser_service.actions.page.editing import paste
 from browser_service.actions.page.pointer import check_button
 from browser_service.actions.support.editors import or_of_editor, replace_text, unless_editor
@@ -26,11 +31,6 @@ from browser_service.host.pages.handle import BrowserPage
 from browser_service.host.scripts import script
 from browser_service.host.scripts.results import bounded
 from browser_service.host.stages.delta import TURNS, shows_changes
-from shared.actions import editing, interaction
-from shared.actions.base import ElementAction
-from shared.errors import ValidationFailed, WithoutEffect, field_details
-from shared.model import Json
-from shared.next_calls import next_call
 
 _READY_FOR_KEYS: Final = bounded(script("keys_ready"))
 _FINAL_EVENTS: Final = {"left": "click", "middle": "auxclick", "right": "contextmenu"}

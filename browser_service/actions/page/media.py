@@ -3,13 +3,13 @@
 import base64
 from typing import Final
 
+from browse_together.contract.actions import media, tracing
+from browse_together.contract.model import Json
 from browser_service.actions.support import screenshots
 from browser_service.host.pages.handle import BrowserPage
 from browser_service.host.reading.comparison import compare_with
 from browser_service.host.scripts import results, script
 from browser_service.host.stages.session_handle import BrowserSession
-from shared.actions import media, tracing
-from shared.model import Json
 
 
 async def start_tracing(session: BrowserSession, action: tracing.StartTracing) -> Json:

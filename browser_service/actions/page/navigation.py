@@ -2,12 +2,12 @@
 
 from playwright.async_api import Response
 
+from browse_together.contract.actions import navigation
+from browse_together.contract.model import Json
 from browser_service.actions.support.arrival import arrive, visit
 from browser_service.host.elements.ties import open_session
 from browser_service.host.pages.handle import BrowserPage
 from browser_service.host.tabs.record import BLANK
-from shared.actions import navigation
-from shared.model import Json
 
 
 async def goto(page: BrowserPage, action: navigation.Goto) -> Json:

@@ -6,6 +6,11 @@ from collections.abc import Callable
 
 from pydantic import JsonValue
 
+from browse_together.contract.actions import network
+from browse_together.contract.cuts import BEYOND, cut
+from browse_together.contract.errors import ValidationFailed, field_details
+from browse_together.contract.model import Json
+from browse_together.contract.timestamps import iso
 from browser_service.host.files import dated
 from browser_service.host.network.har import Archive
 from browser_service.host.network.patterns import UrlPattern
@@ -14,11 +19,6 @@ from browser_service.host.network.traffic import MOST_BODY, RequestRecord, Reque
 from browser_service.host.pages.handle import BrowserPage
 from browser_service.host.sessions.cookie_values import hidden_note
 from browser_service.host.stages.session_handle import BrowserSession
-from shared.actions import network
-from shared.cuts import BEYOND, cut
-from shared.errors import ValidationFailed, field_details
-from shared.model import Json
-from shared.timestamps import iso
 
 
 async def mock_response(page: BrowserPage, action: network.MockResponse) -> Json:

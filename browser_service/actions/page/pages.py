@@ -2,6 +2,11 @@
 
 from typing import Final
 
+from browse_together.contract.actions import dialogs, ownership, pages
+from browse_together.contract.cuts import cut
+from browse_together.contract.errors import InternalError, ValidationFailed, field_details
+from browse_together.contract.model import Json
+from browse_together.contract.words import own_words
 from browser_service.actions.support.arrival import visit
 from browser_service.host.pages.handle import BrowserPage
 from browser_service.host.stages.admission import owned_error
@@ -10,11 +15,6 @@ from browser_service.rules.claims import OFFER_S
 from browser_service.security.origins import first_outside
 from browser_service.security.urls import abridged
 from browser_service.waits import until_claimed
-from shared.actions import dialogs, ownership, pages
-from shared.cuts import cut
-from shared.errors import InternalError, ValidationFailed, field_details
-from shared.model import Json
-from shared.words import own_words
 
 _BLANK: Final = "about:blank"
 _MOST_URL: Final = 2_000

@@ -1,10 +1,10 @@
 """Asks people to act, and does what a person's hand does on a page."""
 
+from browse_together.contract.actions import hands, people
+from browse_together.contract.errors import ValidationFailed, field_details
+from browse_together.contract.model import Json
 from browser_service.host.pages.handle import BrowserPage
 from browser_service.waits import until_answered
-from shared.actions import hands, people
-from shared.errors import ValidationFailed, field_details
-from shared.model import Json
 
 
 async def take_over(page: BrowserPage, action: hands.TakeOver) -> Json:

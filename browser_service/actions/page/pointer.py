@@ -6,15 +6,15 @@ from typing import Final, cast
 
 from typing_extensions import TypedDict
 
+from browse_together.contract.actions import pointer
+from browse_together.contract.errors import ValidationFailed, WithoutEffect, field_details
+from browse_together.contract.model import Json
+from browse_together.contract.next_calls import next_call
+from browse_together.contract.quoting import element_name, one_line
 from browser_service.actions.support.drag import Drag, DragEvents, arrive
 from browser_service.host.elements import targets
 from browser_service.host.pages.handle import BrowserPage
 from browser_service.host.scripts import results, script
-from shared.actions import pointer
-from shared.errors import ValidationFailed, WithoutEffect, field_details
-from shared.model import Json
-from shared.next_calls import next_call
-from shared.quoting import element_name, one_line
 
 _SCRIPT_TURN_S: Final = 0.2
 """Time for a page's script to notice that the end was reached, and to start loading more."""

@@ -8,6 +8,10 @@ from typing import Final, cast
 
 from playwright.async_api import Error as PlaywrightError
 
+from browse_together.contract.actions import reading
+from browse_together.contract.model import Json
+from browse_together.contract.next_calls import next_call
+from browse_together.contract.wire import FOUND_ELEMENTS
 from browser_service.host.elements import locators
 from browser_service.host.pages.handle import BrowserPage
 from browser_service.host.reading import compact, difference, loading, search
@@ -15,10 +19,6 @@ from browser_service.host.reading import tree as trees
 from browser_service.host.reading.snapshot import ClientView, Refs
 from browser_service.host.reading.tree import Tree
 from browser_service.host.reading.tree_text import frames_not_shown, joined, parsed, tree_text
-from shared.actions import reading
-from shared.model import Json
-from shared.next_calls import next_call
-from shared.wire import FOUND_ELEMENTS
 
 _LEAST_OF_EACH: Final = 2
 """Least matches for each of several questions."""

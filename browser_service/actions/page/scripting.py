@@ -9,6 +9,20 @@ from urllib.parse import urljoin, urlsplit
 from playwright.async_api import JSHandle
 from pydantic import JsonValue
 
+from browse_together.contract.actions import scripting
+from browse_together.contract.cuts import cut
+from browse_together.contract.errors import (
+    BrowseError,
+    Forbidden,
+    NetworkError,
+    ScriptExecutionFailed,
+    ValidationFailed,
+)
+from browse_together.contract.json_lines import strict
+from browse_together.contract.model import Json
+from browse_together.contract.next_calls import next_call
+from browse_together.contract.quoting import quoted
+from browse_together.contract.wire import FILE_BYTES, MAX_MESSAGE_BYTES, PDF
 from browser_service.actions.support.secret_values import header_values
 from browser_service.host.events import well_formed
 from browser_service.host.network.act_requests import describe_pause
@@ -18,14 +32,6 @@ from browser_service.host.scripts.results import Result
 from browser_service.host.sessions.cookie_values import may_read_cookies, without_values
 from browser_service.host.stages.session_handle import BrowserSession
 from browser_service.host.tabs.init_scripts import InitScripts
-from shared.actions import scripting
-from shared.cuts import cut
-from shared.errors import BrowseError, Forbidden, NetworkError, ScriptExecutionFailed, ValidationFailed
-from shared.json_lines import strict
-from shared.model import Json
-from shared.next_calls import next_call
-from shared.quoting import quoted
-from shared.wire import FILE_BYTES, MAX_MESSAGE_BYTES, PDF
 
 _NO_REDIRECT: Final = "error"
 """A redirect would carry secret headers to whichever origin it leads."""

@@ -1,15 +1,15 @@
 """Handles the seven tools of a simple browser server: each wraps another action and words its reply anew."""
 
+from browse_together.contract.actions import seven
+from browse_together.contract.actions.interaction import Fill
+from browse_together.contract.actions.media import Screenshot
+from browse_together.contract.actions.navigation import Goto
+from browse_together.contract.calls import Artifact
+from browse_together.contract.model import Json
+from browse_together.contract.quoting import one_line
 from browser_service.actions.page import interaction, media, navigation
 from browser_service.host.pages.handle import BrowserPage
 from browser_service.security.urls import abridged
-from shared.actions import seven
-from shared.actions.interaction import Fill
-from shared.actions.media import Screenshot
-from shared.actions.navigation import Goto
-from shared.calls import Artifact
-from shared.model import Json
-from shared.quoting import one_line
 
 _ERRORS_FROM = 400
 

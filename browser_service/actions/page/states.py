@@ -6,16 +6,16 @@ from typing import Final, cast
 from pydantic import JsonValue
 from typing_extensions import TypedDict
 
+from browse_together.contract.actions import states
+from browse_together.contract.actions.extraction import ExtractMetadata
+from browse_together.contract.actions.media import Screenshot
+from browse_together.contract.errors import ArtifactNotFound
+from browse_together.contract.model import Json, object_at
+from browse_together.contract.wire import INLINE_BYTES
 from browser_service.actions.page import extraction, media
 from browser_service.host.pages.handle import BrowserPage
 from browser_service.host.scripts import results, script
 from browser_service.host.scripts.results import bounded
-from shared.actions import states
-from shared.actions.extraction import ExtractMetadata
-from shared.actions.media import Screenshot
-from shared.errors import ArtifactNotFound
-from shared.model import Json, object_at
-from shared.wire import INLINE_BYTES
 
 _READY_STATE: Final = results.bounded("() => document.readyState")
 _FACTS: Final = bounded(script("element_facts"))

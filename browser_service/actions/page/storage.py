@@ -5,17 +5,17 @@ from typing import Final
 
 from pydantic import JsonValue
 
+from browse_together.contract.actions import storage
+from browse_together.contract.actions.base import StorageAct
+from browse_together.contract.cuts import cut
+from browse_together.contract.errors import ValidationFailed
+from browse_together.contract.model import Json
+from browse_together.contract.next_calls import next_call
 from browser_service.host.pages.handle import BrowserPage
 from browser_service.host.scripts import script
 from browser_service.host.scripts.results import bounded, read
 from browser_service.host.sessions.login_import import part_of_state
 from browser_service.security.urls import origin_of
-from shared.actions import storage
-from shared.actions.base import StorageAct
-from shared.cuts import cut
-from shared.errors import ValidationFailed
-from shared.model import Json
-from shared.next_calls import next_call
 
 _GET: Final = bounded(script("storage_items"))
 _SET: Final = bounded(script("storage_setting"))

@@ -2,12 +2,12 @@
 
 import asyncio
 
+from browse_together.contract.actions import waiting
+from browse_together.contract.model import Json
 from browser_service.actions.support import expectations
 from browser_service.host.elements.locators import is_ref
 from browser_service.host.network.patterns import UrlPattern
 from browser_service.host.pages.handle import BrowserPage
-from shared.actions import waiting
-from shared.model import Json
 
 
 async def wait_for_selector(page: BrowserPage, action: waiting.WaitForSelector) -> Json:

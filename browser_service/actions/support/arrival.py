@@ -9,6 +9,12 @@ from typing import Any, Final
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Response
 
+from browse_together.contract.actions.base import NavigationAction, VisitingAction
+from browse_together.contract.cuts import cut
+from browse_together.contract.errors import LoginRequired, NavigationFailed
+from browse_together.contract.model import Json
+from browse_together.contract.next_calls import next_call
+from browse_together.contract.quoting import address
 from browser_service.actions.support.secret_values import password_for
 from browser_service.host import errors
 from browser_service.host.network.act_requests import ASKS_FOR_PAUSE, NO_CONTENT, describe_pause
@@ -19,12 +25,6 @@ from browser_service.host.tabs.observation import Observation
 from browser_service.security.http_logins import Challenge, Credentials
 from browser_service.security.urls import origin_of
 from browser_service.waits import wait_until
-from shared.actions.base import NavigationAction, VisitingAction
-from shared.cuts import cut
-from shared.errors import LoginRequired, NavigationFailed
-from shared.model import Json
-from shared.next_calls import next_call
-from shared.quoting import address
 
 LOADING_S: Final = 8.0
 """How long a page that is already usable may still load before the reply."""

@@ -7,11 +7,11 @@ from typing import Final, Self
 from playwright.async_api import ElementHandle, JSHandle, Locator, Mouse
 from typing_extensions import TypedDict
 
+from browse_together.contract.actions.pointer import DragAndDrop
 from browser_service.host.elements import targets
 from browser_service.host.elements.handles import taken
 from browser_service.host.elements.locators import evaluate_all, none_if_gone
 from browser_service.host.scripts import call_of, results, script
-from shared.actions.pointer import DragAndDrop
 
 _WATCH: Final = script("drag_watch")
 _FIRST_TWO: Final = "look => found => found.slice(0, 2).map(look)"

@@ -7,10 +7,10 @@ from playwright.async_api import ElementHandle, Locator, Page
 from playwright.async_api import Error as PlaywrightError
 from typing_extensions import TypedDict
 
+from browse_together.contract.next_calls import next_call
 from browser_service.actions.support.field_values import not_as_given
 from browser_service.host.elements import locators
 from browser_service.host.scripts import results, script
-from shared.next_calls import next_call
 
 T = TypeVar("T")
 _IS_EDITOR: Final = script("editor")

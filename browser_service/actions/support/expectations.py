@@ -8,14 +8,14 @@ from typing import Final
 from playwright.async_api import TimeoutError as PlaywrightTimeout
 from typing_extensions import TypedDict
 
+from browse_together.contract.actions.waiting import Expect
+from browse_together.contract.errors import NotAsExpected, TimedOut
+from browse_together.contract.quoting import quoted
 from browser_service.host.elements import locators
 from browser_service.host.network.patterns import UrlPattern
 from browser_service.host.network.traffic import RequestRecord, RequestView, RequestWait
 from browser_service.host.pages.handle import BrowserPage
 from browser_service.host.scripts import script
-from shared.actions.waiting import Expect
-from shared.errors import NotAsExpected, TimedOut
-from shared.quoting import quoted
 
 _EXPECTED: Final = script("expected")
 _POLL_S: Final = 0.1

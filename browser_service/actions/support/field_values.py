@@ -11,16 +11,16 @@ from typing import Final, Generic, TypeVar
 from playwright.async_api import ElementHandle, Locator
 from typing_extensions import TypedDict
 
+from browse_together.contract.cuts import cut
+from browse_together.contract.errors import UnknownOutcome, WithoutEffect
+from browse_together.contract.model import Json
+from browse_together.contract.next_calls import next_call
 from browser_service.host.elements.field_watch import FIELD_CHARACTERS
 from browser_service.host.elements.locators import evaluate_all, handle_of_ref, is_ref, none_if_gone
 from browser_service.host.errors import FORM_OF_ITS_TYPE
 from browser_service.host.pages.handle import BrowserPage
 from browser_service.host.scripts import call_of, script
 from browser_service.host.scripts.results import BadResult, Evaluates, of_kind
-from shared.cuts import cut
-from shared.errors import UnknownOutcome, WithoutEffect
-from shared.model import Json
-from shared.next_calls import next_call
 
 _PICKER_TYPES: Final = ("color", "date", "time", "datetime-local", "month", "week")
 _TIME_TYPES: Final = ("time", "datetime-local")

@@ -6,13 +6,13 @@ from typing import Any, Final
 from playwright.async_api import ElementHandle, Locator
 from typing_extensions import TypedDict
 
+from browse_together.contract.actions.arguments import SecretRef
+from browse_together.contract.actions.combining import FormField
+from browse_together.contract.errors import ValidationFailed
+from browse_together.contract.model import Json
+from browse_together.contract.next_calls import next_call
 from browser_service.actions.support.field_values import in_form_of, is_reformatted, shorten
 from browser_service.host.elements.filled_fields import Field
-from shared.actions.arguments import SecretRef
-from shared.actions.combining import FormField
-from shared.errors import ValidationFailed
-from shared.model import Json
-from shared.next_calls import next_call
 
 
 class FieldState(TypedDict):

@@ -10,6 +10,11 @@ from typing import Final, TypeVar, cast
 from playwright.async_api import ElementHandle
 from playwright.async_api import Error as PlaywrightError
 
+from browse_together.contract.actions.combining import FillForm, FormField
+from browse_together.contract.actions.interaction import Check, Fill
+from browse_together.contract.errors import BrowseError, UnknownOutcome, WithoutEffect
+from browse_together.contract.model import Json, object_at
+from browse_together.contract.next_calls import next_call
 from browser_service.actions.support.comboboxes import choose, choose_as_typed
 from browser_service.actions.support.editors import replace_text
 from browser_service.actions.support.field_values import hint_for, not_as_given, watch_ms
@@ -35,11 +40,6 @@ from browser_service.host.scripts import marked, results, script
 from browser_service.host.scripts.results import BadResult
 from browser_service.host.stages import explanation
 from browser_service.host.stages.rules import check_button, check_field
-from shared.actions.combining import FillForm, FormField
-from shared.actions.interaction import Check, Fill
-from shared.errors import BrowseError, UnknownOutcome, WithoutEffect
-from shared.model import Json, object_at
-from shared.next_calls import next_call
 
 T = TypeVar("T")
 

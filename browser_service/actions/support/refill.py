@@ -5,14 +5,14 @@ from typing import Final
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Locator
 
+from browse_together.contract.cuts import cut
+from browse_together.contract.errors import BrowseError
+from browse_together.contract.model import Json
+from browse_together.contract.next_calls import next_call
 from browser_service.host import errors
 from browser_service.host.elements.filled_fields import FIELD, Field, FilledField
 from browser_service.host.elements.locators import read_back
 from browser_service.host.pages.handle import BrowserPage
-from shared.cuts import cut
-from shared.errors import BrowseError
-from shared.model import Json
-from shared.next_calls import next_call
 
 _EACH_MS: Final = 3_000
 _SHOWN: Final = 100

@@ -10,14 +10,14 @@ from PIL import Image
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Locator
 
+from browse_together.contract.actions.media import Screenshot
+from browse_together.contract.errors import ValidationFailed, field_details
 from browser_service.host.errors import is_timeout
 from browser_service.host.pages.handle import BrowserPage
 from browser_service.host.reading.boxes import control_boxes, frame_insets
 from browser_service.host.scripts import script
 from browser_service.marks import draw_marks
 from browser_service.pictures import MOST_PIXELS, stitch, work_on
-from shared.actions.media import Screenshot
-from shared.errors import ValidationFailed, field_details
 
 Options = dict[str, Any]  # Any: as Playwright types each
 _PIECE_PIXELS: Final = 4_000_000

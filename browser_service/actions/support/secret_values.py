@@ -7,6 +7,11 @@ from typing import Final
 
 from playwright.async_api import ElementHandle, Frame, Locator
 
+from browse_together.contract.actions.arguments import SecretHeader, SecretRef
+from browse_together.contract.actions.scripting import Fetch
+from browse_together.contract.errors import Forbidden, ValidationFailed, field_details
+from browse_together.contract.named_secrets import NamedSecret
+from browse_together.contract.next_calls import next_call
 from browser_service.actions.support.field_values import not_as_given
 from browser_service.host.background import within
 from browser_service.host.elements.frames import origin_of_frame
@@ -15,11 +20,6 @@ from browser_service.host.elements.locators import is_of_origin, none_if_gone
 from browser_service.host.pages.handle import BrowserPage
 from browser_service.security.one_time_codes import typed_text
 from browser_service.security.urls import origin_of
-from shared.actions.arguments import SecretHeader, SecretRef
-from shared.actions.scripting import Fetch
-from shared.errors import Forbidden, ValidationFailed, field_details
-from shared.named_secrets import NamedSecret
-from shared.next_calls import next_call
 
 _EMPTIED_WITHIN_S: Final = 1.0
 

@@ -6,6 +6,11 @@ from typing import Any, Final
 from playwright.async_api import Locator
 from typing_extensions import TypedDict
 
+from browse_together.contract.actions import interaction
+from browse_together.contract.model import Json
+from browse_together.contract.next_calls import next_call
+from browse_together.contract.quoting import element_name
+from browse_together.contract.wire import AS_GIVEN
 from browser_service.actions.support.field_values import (
     Question,
     hint_for,
@@ -17,11 +22,6 @@ from browser_service.actions.support.field_values import (
 from browser_service.host.elements.filled_fields import Field
 from browser_service.host.pages.handle import BrowserPage
 from browser_service.host.scripts import script
-from shared.actions import interaction
-from shared.model import Json
-from shared.next_calls import next_call
-from shared.quoting import element_name
-from shared.wire import AS_GIVEN
 
 _VALUE: Final = script("typed_value")
 GONE: Final = "the element is no longer there"

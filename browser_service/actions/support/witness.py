@@ -10,13 +10,13 @@ from playwright.async_api import ElementHandle, Locator
 from playwright.async_api import Error as PlaywrightError
 from pydantic import BaseModel, JsonValue, TypeAdapter
 
+from browse_together.contract.errors import WithoutEffect
+from browse_together.contract.next_calls import next_call
+from browse_together.contract.quoting import element_name, quoted
 from browser_service.host.elements.filled_fields import Lasting
 from browser_service.host.elements.locators import ON_NONE, evaluate_all
 from browser_service.host.scripts import call_of, script
 from browser_service.host.scripts.results import Evaluates, bounded, value_of
-from shared.errors import WithoutEffect
-from shared.next_calls import next_call
-from shared.quoting import element_name, quoted
 
 _WATCH_RESULT_S: Final = 0.1
 _VERDICT_S: Final = 1.0

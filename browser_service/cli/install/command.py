@@ -10,6 +10,10 @@ from typing import Annotated, Final
 
 import typer
 
+from browse_together.client import config_place
+from browse_together.contract.errors import ValidationFailed
+from browse_together.contract.installation import GATEWAY, command, program, typed
+from browse_together.contract.wire import APP_NAME
 from browser_service.cli import files, flags, output
 from browser_service.cli.install import skill as skills
 from browser_service.cli.install.chat_clients import CLIENTS, ChatClient
@@ -20,10 +24,6 @@ from browser_service.cli.options import new_app
 from browser_service.cli.running import service_of
 from browser_service.cli.service import unit_file
 from browser_service.settings import Settings
-from client import config_place
-from shared.errors import ValidationFailed
-from shared.installation import GATEWAY, command, program, typed
-from shared.wire import APP_NAME
 
 _NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _COLUMNS: Final = {"client": False, "": False, "program or files here": False, APP_NAME: False, "configuration": True}

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple, Self
 
-from shared.wire import DEFAULT_PORT
+from browse_together.contract.wire import DEFAULT_PORT
 
 _ENDS_WITHIN_S: Final = 60
 _SHOWN_CHARACTERS: Final = 300

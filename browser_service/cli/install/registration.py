@@ -8,12 +8,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from browse_together.contract.errors import ValidationFailed
+from browse_together.contract.model import Json
 from browser_service.cli import files
 from browser_service.cli.install.chat_clients import ChatClient, Gateway
 from browser_service.cli.install.machine import Machine
 from browser_service.cli.install.texts import JsonText, Malformed, NotEditable
-from shared.errors import ValidationFailed
-from shared.model import Json
 
 _EMPTY: Final = re.compile(r"[\s{}]*")
 

@@ -3,12 +3,12 @@
 from pathlib import Path
 from typing import Final
 
+from browse_together.contract.errors import ValidationFailed
+from browse_together.contract.wire import APP_NAME
 from browser_service.cli import files
 from browser_service.cli.install.chat_clients import ChatClient
 from browser_service.cli.install.machine import Machine
 from browser_service.cli.install.pasted_clients import PastedClient
-from shared.errors import ValidationFailed
-from shared.wire import APP_NAME
 
 SOURCE: Final = Path(__file__).parents[3] / "skills" / APP_NAME / "SKILL.md"
 

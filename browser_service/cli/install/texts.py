@@ -17,8 +17,8 @@ import tomlkit
 from pydantic import JsonValue
 from tomlkit.exceptions import TOMLKitError
 
-from shared.json_lines import strict
-from shared.model import Json
+from browse_together.contract.json_lines import strict
+from browse_together.contract.model import Json
 
 Entry = Mapping[str, JsonValue]
 

@@ -7,13 +7,13 @@ from typing import Annotated, Final, NamedTuple
 from playwright.async_api import ElementHandle, Locator
 from pydantic import StringConstraints
 
+from browse_together.contract.actions.arguments import LONG_TEXT
 from browser_service.host.elements.frames import origin_of_frame
 from browser_service.host.elements.handles import taken
 from browser_service.host.elements.locators import none_if_gone
 from browser_service.host.files import Files
 from browser_service.host.scripts import results, script
 from browser_service.rules.bounded import Bounded
-from shared.actions.arguments import LONG_TEXT
 
 _LISTEN: Final = script("copied")
 _HEARD: Final = results.bounded("heard => heard()")

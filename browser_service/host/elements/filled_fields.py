@@ -8,13 +8,13 @@ from typing import Any, Final, cast
 from pydantic import JsonValue
 from typing_extensions import TypedDict
 
+from browse_together.contract.cuts import cut
+from browse_together.contract.model import weight
+from browse_together.contract.next_calls import next_call
 from browser_service.host.elements.given_words import GivenWords
 from browser_service.host.elements.locators import leading_ref
 from browser_service.host.scripts import script
 from browser_service.rules.bounded import Bounded
-from shared.cuts import cut
-from shared.model import weight
-from shared.next_calls import next_call
 
 FIELD: Final = script("field")
 _MOST: Final = 50

@@ -10,11 +10,11 @@ from playwright.async_api import ElementHandle, Frame, FrameLocator, Locator, Pa
 from playwright.async_api import Error as PlaywrightError
 from typing_extensions import TypedDict
 
+from browse_together.contract.errors import ElementNotFound
+from browse_together.contract.model import Json
+from browse_together.contract.next_calls import next_call
 from browser_service.host.scripts import results, script
 from browser_service.security.urls import BROWSERS_OWN, abridged, origin_of
-from shared.errors import ElementNotFound
-from shared.model import Json
-from shared.next_calls import next_call
 
 ENTER: Final = " >> internal:control=enter-frame >> "
 _DESCRIBED: Final = results.bounded(script("frame_selector"))

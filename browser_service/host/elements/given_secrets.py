@@ -6,11 +6,11 @@ from typing import Final
 
 from playwright.async_api import ElementHandle, Frame, Page
 
+from browse_together.contract.background import Background
 from browser_service.host.background import within
 from browser_service.host.elements.frames import origin_of_frame
 from browser_service.host.elements.locators import none_if_gone
 from browser_service.host.scripts import results, script
-from shared.background import Background
 
 _GUARD: Final = results.bounded(script("given_secrets"))
 _WITHIN_S: Final = 1.0

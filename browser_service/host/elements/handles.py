@@ -8,7 +8,7 @@ from typing import Final, TypeVar
 
 from playwright.async_api import JSHandle
 
-from shared.background import Background
+from browse_together.contract.background import Background
 
 H = TypeVar("H", bound=JSHandle)
 

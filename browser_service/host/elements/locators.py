@@ -11,13 +11,13 @@ from playwright.async_api import ElementHandle, Frame, FrameLocator, Locator, Pa
 from playwright.async_api import Error as PlaywrightError
 from typing_extensions import TypedDict
 
+from browse_together.contract.errors import InvalidSelector
+from browse_together.contract.wire import REF_PATTERN
 from browser_service.host import errors
 from browser_service.host.elements import frames
 from browser_service.host.elements.handles import taken
 from browser_service.host.scripts import call_of, script
 from browser_service.host.scripts.results import BadResult, Evaluates, bounded, of_kind, read
-from shared.errors import InvalidSelector
-from shared.wire import REF_PATTERN
 
 T = TypeVar("T")
 _HANDLE_MS: Final = 1_500

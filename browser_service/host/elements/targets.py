@@ -8,10 +8,10 @@ from playwright.async_api import ElementHandle, Page
 from playwright.async_api import Error as PlaywrightError
 from pydantic import FiniteFloat
 
+from browse_together.contract.errors import ElementNotInteractable
+from browse_together.contract.model import Json
 from browser_service.host.elements.handles import taken
 from browser_service.host.scripts import results, script
-from shared.errors import ElementNotInteractable
-from shared.model import Json
 
 _ELEMENT_NAME: Final = results.bounded(script("element_name"))
 _ELEMENT_AT: Final = script("element_at")

@@ -10,7 +10,7 @@ from weakref import WeakSet
 from playwright.async_api import CDPSession, Frame, Page
 from playwright.async_api import Error as PlaywrightError
 
-from shared.background import AtMost
+from browse_together.contract.background import AtMost
 
 Heard = Callable[..., object]
 

@@ -10,11 +10,11 @@ from urllib.parse import urlsplit
 
 from playwright.async_api import Request, Response
 
+from browse_together.contract.model import Json
+from browse_together.contract.next_calls import next_call
+from browse_together.contract.quoting import address, quoted
 from browser_service.host.events import address_of
 from browser_service.rules.bounded import Bounded
-from shared.model import Json
-from shared.next_calls import next_call
-from shared.quoting import address, quoted
 
 _POLLED_FROM: Final = 2
 """Requests without an act after which an address counts as polled. The first may still belong to the previous act."""

@@ -14,15 +14,15 @@ from typing import Protocol
 from playwright.async_api import CDPSession, Download
 from playwright.async_api import Error as PlaywrightError
 
+from browse_together.contract.background import Background
+from browse_together.contract.calls import DownloadState
+from browse_together.contract.cuts import cut
+from browse_together.contract.errors import BrowseError
+from browse_together.contract.events import DownloadMoved
+from browse_together.contract.quoting import one_line
+from browse_together.contract.timestamps import iso
 from browser_service.host.events import EventLog, address_of, well_formed
 from browser_service.host.seam import ArtifactPort
-from shared.background import Background
-from shared.calls import DownloadState
-from shared.cuts import cut
-from shared.errors import BrowseError
-from shared.events import DownloadMoved
-from shared.quoting import one_line
-from shared.timestamps import iso
 
 _ENDS_WITHIN_S = 3_600
 _MOST_URL = 2_000

@@ -13,6 +13,10 @@ from typing import Final
 
 from playwright.async_api import ProxySettings
 
+from browse_together.contract.background import Background
+from browse_together.contract.errors import ValidationFailed
+from browse_together.contract.model import Json
+from browse_together.contract.pages import Proxy
 from browser_service.host.network.relay import (
     MOST_HEAD,
     BadHeadError,
@@ -29,10 +33,6 @@ from browser_service.host.network.relay import (
 from browser_service.security.addresses import Address, spelled_address
 from browser_service.security.urls import UrlPolicy
 from browser_service.security.web_address import web_address
-from shared.background import Background
-from shared.errors import ValidationFailed
-from shared.model import Json
-from shared.pages import Proxy
 
 _HOST: Final = "127.0.0.1"
 _MOST_CONNECTIONS: Final = 2_048

@@ -14,13 +14,13 @@ from weakref import WeakKeyDictionary
 from playwright.async_api import Browser, BrowserContext, CDPSession, Page, Request, Route
 from playwright.async_api import Error as PlaywrightError
 
+from browse_together.contract.background import Background
+from browse_together.contract.model import Json, object_at
 from browser_service.host.elements.ties import open_session
 from browser_service.host.network.sign_in import SignIn
 from browser_service.rules.bounded import Bounded
 from browser_service.security.act_rules import ActRules
 from browser_service.security.urls import UrlPolicy
-from shared.background import Background
-from shared.model import Json, object_at
 
 _TO_SERVERS: Final = ("http:", "https:", "ws:", "wss:")
 _NULL: Final = "null"

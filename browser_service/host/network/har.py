@@ -17,10 +17,10 @@ from urllib.parse import parse_qsl, urlsplit
 from playwright.async_api import Error as PlaywrightError
 from pydantic import JsonValue
 
+from browse_together.contract.background import AtMost
+from browse_together.contract.model import Json
+from browse_together.contract.wire import APP_NAME, VERSION
 from browser_service.host.network.traffic import MOST_BODY, Headers, RequestRecord, RequestView
-from shared.background import AtMost
-from shared.model import Json
-from shared.wire import APP_NAME, VERSION
 
 _T = TypeVar("_T")
 _MOST_AT_ONCE: Final = 20

@@ -13,10 +13,10 @@ from typing import Final, Protocol
 from playwright.async_api import CDPSession, Page
 from playwright.async_api import Error as PlaywrightError
 
+from browse_together.contract.background import Background
+from browse_together.contract.model import Json
 from browser_service.host.elements.ties import open_session
 from browser_service.host.network.guard import is_chromium, resolve_paused
-from shared.background import Background
-from shared.model import Json
 
 
 class Blocking(Protocol):

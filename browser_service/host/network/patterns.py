@@ -8,8 +8,8 @@ from typing import Final
 
 import regex
 
+from browse_together.contract.errors import ValidationFailed, field_details
 from browser_service.security.globs import matches_glob
-from shared.errors import ValidationFailed, field_details
 
 _SCHEME: Final = re.compile(r"([A-Za-z*][A-Za-z0-9+.*-]*)://(.*)", re.DOTALL)
 _HOST: Final = re.compile(r"\*\.((?:[\w-]+\.)+[\w-]+(?::\d+)?)(/.*)", re.DOTALL)

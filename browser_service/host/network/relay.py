@@ -9,9 +9,9 @@ from ipaddress import IPv4Address
 from typing import Final, Self
 from urllib.parse import urlsplit
 
+from browse_together.contract.background import until_one_ends
 from browser_service.security.addresses import spelled_address
 from browser_service.security.web_address import host_spelling
-from shared.background import until_one_ends
 
 MOST_HEAD: Final = 262_144
 """The most bytes of a message's head, and of data buffered in one direction."""

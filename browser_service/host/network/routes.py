@@ -15,13 +15,13 @@ from typing import Any, Final, Literal, Protocol
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Page, Route
 
+from browse_together.contract.errors import ResourceExhausted, ValidationFailed, field_details
+from browse_together.contract.model import Json
+from browse_together.contract.next_calls import next_call
 from browser_service.host.network.interception import Interception
 from browser_service.host.network.patterns import UrlPattern
 from browser_service.host.network.tab_events import TabEvents
 from browser_service.host.network.traffic import Traffic
-from shared.errors import ResourceExhausted, ValidationFailed, field_details
-from shared.model import Json
-from shared.next_calls import next_call
 
 _MOST_ROUTES: Final = 50
 _MOST_COMPARED: Final = 1_000

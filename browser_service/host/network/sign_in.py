@@ -11,13 +11,13 @@ from weakref import WeakSet
 from playwright.async_api import CDPSession, Page
 from playwright.async_api import Error as PlaywrightError
 
+from browse_together.contract.background import Background
+from browse_together.contract.cuts import cut
+from browse_together.contract.model import Json
+from browse_together.contract.userinfo import split_userinfo, without_userinfo
 from browser_service.rules.bounded import Bounded
 from browser_service.security.http_logins import SIGNED_OUT, Challenge, Credentials, HttpLogins
 from browser_service.security.urls import origin_of
-from shared.background import Background
-from shared.cuts import cut
-from shared.model import Json
-from shared.userinfo import split_userinfo, without_userinfo
 
 _DOCUMENT: Final = "Document"
 _MOST_TRIED: Final = 500

@@ -19,6 +19,10 @@ from typing import Final, Protocol
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Page, Request, Response
 
+from browse_together.contract.background import AtMost
+from browse_together.contract.cuts import BEYOND, cut
+from browse_together.contract.errors import PageNotFound, TimedOut
+from browse_together.contract.next_calls import next_call
 from browser_service.host.elements.ties import listen
 from browser_service.host.events import address_of, well_formed
 from browser_service.host.network.tab_events import TabEvents, TabListener
@@ -26,10 +30,6 @@ from browser_service.rules.bounded import Bounded
 from browser_service.security.origins import within
 from browser_service.security.redaction import safe_url
 from browser_service.security.urls import BROWSERS_OWN
-from shared.background import AtMost
-from shared.cuts import BEYOND, cut
-from shared.errors import PageNotFound, TimedOut
-from shared.next_calls import next_call
 
 MOST_REQUESTS: Final = 500
 """The most requests kept for a page; the oldest are dropped first."""

@@ -4,14 +4,14 @@ from typing import Any, Final, cast
 
 from playwright.async_api import Error as PlaywrightError
 
+from browse_together.contract.background import AtMost
+from browse_together.contract.model import Json
+from browse_together.contract.pages import PageState
 from browser_service.host.pages.current_tab import CurrentTab
 from browser_service.host.tabs.life import Life
 from browser_service.host.tabs.place import has_unsent_fields, history_of, place_of
 from browser_service.host.tabs.record import DialogPolicy, PageRecord, Place
 from browser_service.host.tabs.settings import PageSettings
-from shared.background import AtMost
-from shared.model import Json
-from shared.pages import PageState
 
 _READS_WITHIN_S: Final = 0.5
 

@@ -6,6 +6,8 @@ from typing import Final
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Page
 
+from browse_together.contract.background import Background
+from browse_together.contract.errors import BrowserCrashed
 from browser_service.host import errors
 from browser_service.host.background import bounded
 from browser_service.host.elements.filled_fields import FilledFields
@@ -15,8 +17,6 @@ from browser_service.host.tabs.life import CrashLog, Life, LifeEvent
 from browser_service.host.tabs.observer import Observer
 from browser_service.host.tabs.record import BLANK, ERROR_PAGE, PageRecord, Place
 from browser_service.host.tabs.tab import Tab
-from shared.background import Background
-from shared.errors import BrowserCrashed
 
 _CLOSES_WITHIN_S: Final = 1.0
 """We kill a tab that takes longer, after the reply."""

@@ -8,6 +8,13 @@ from typing import Protocol
 
 from playwright.async_api import Dialog, Page
 
+from browse_together.contract.actions.base import Action
+from browse_together.contract.actions.dialogs import HandleDialog
+from browse_together.contract.actions.traits import Effect
+from browse_together.contract.background import Background
+from browse_together.contract.calls import Call
+from browse_together.contract.errors import NoDialog, TimedOut, ValidationFailed, field_details
+from browse_together.contract.model import Json
 from browser_service.host.calls import CallRun
 from browser_service.host.pages.open_dialog import (
     CLOSED,
@@ -26,13 +33,6 @@ from browser_service.host.tabs.record import DialogPolicy, PageRecord
 from browser_service.host.tabs.tab import Tab
 from browser_service.rules.turns import PageQueue, Turn
 from browser_service.waits import wait_until
-from shared.actions.base import Action
-from shared.actions.dialogs import HandleDialog
-from shared.actions.traits import Effect
-from shared.background import Background
-from shared.calls import Call
-from shared.errors import NoDialog, TimedOut, ValidationFailed, field_details
-from shared.model import Json
 
 _GONE = "gone with its page"
 

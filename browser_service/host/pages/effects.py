@@ -4,12 +4,12 @@ from typing import Final
 
 from playwright.async_api import Error as PlaywrightError
 
+from browse_together.contract.actions.base import Action
+from browse_together.contract.cuts import cut
 from browser_service.host import errors
 from browser_service.host.network.traffic import Traffic
 from browser_service.host.pages.current_tab import CurrentTab
 from browser_service.host.tabs.observation import Observation
-from shared.actions.base import Action
-from shared.cuts import cut
 
 _NAMED: Final = 60
 

@@ -8,6 +8,9 @@ from typing import Final, TypeVar
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Frame, Locator
 
+from browse_together.contract.errors import ElementGone, StaleRevision, ValidationFailed, field_details
+from browse_together.contract.model import Json
+from browse_together.contract.next_calls import next_call
 from browser_service.host.elements import frames as in_frames
 from browser_service.host.elements import locators
 from browser_service.host.elements.filled_fields import Lasting
@@ -19,9 +22,6 @@ from browser_service.host.pages.looks import Looks
 from browser_service.host.pages.screencast import Screencast
 from browser_service.host.reading import identity, places, snapshot, tree
 from browser_service.host.reading.snapshot import ClientView
-from shared.errors import ElementGone, StaleRevision, ValidationFailed, field_details
-from shared.model import Json
-from shared.next_calls import next_call
 
 R = TypeVar("R")
 _SAME: Final = 5

@@ -7,6 +7,10 @@ from typing import Final
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Page
 
+from browse_together.contract.background import Background
+from browse_together.contract.errors import BrowserCrashed
+from browse_together.contract.pages import PageState
+from browse_together.contract.quoting import address
 from browser_service.host.background import bounded, within
 from browser_service.host.calls import CallRun, RunningCalls
 from browser_service.host.elements.filled_fields import FilledFields
@@ -36,10 +40,6 @@ from browser_service.rules.leases import Lease, Ownership
 from browser_service.rules.turns import PageQueue
 from browser_service.rules.window import PopupLimit
 from browser_service.security.urls import UrlPolicy
-from shared.background import Background
-from shared.errors import BrowserCrashed
-from shared.pages import PageState
-from shared.quoting import address
 
 _GIVEN_BACK_WITHIN_S: Final = 3.0
 

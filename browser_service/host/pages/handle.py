@@ -6,6 +6,11 @@ from functools import cached_property
 
 from playwright.async_api import Page
 
+from browse_together.contract.actions.base import Action
+from browse_together.contract.calls import Call
+from browse_together.contract.model import Json
+from browse_together.contract.named_secrets import NamedSecret
+from browse_together.contract.pages import Access
 from browser_service.host.elements.filled_fields import Field, FilledFields, Lasting
 from browser_service.host.files import Files
 from browser_service.host.pages.current_tab import CurrentTab
@@ -28,11 +33,6 @@ from browser_service.host.tabs.tab import Tab
 from browser_service.rules.human_requests import HumanRequests
 from browser_service.rules.turns import PageQueue
 from browser_service.security.act_rules import ActRules
-from shared.actions.base import Action
-from shared.calls import Call
-from shared.model import Json
-from shared.named_secrets import NamedSecret
-from shared.pages import Access
 
 PartRunner = Callable[["BrowserPage", Action], Awaitable[Json]]
 """The function that runs one action of a call that carries several."""

@@ -7,6 +7,11 @@ from typing import Final
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import FileChooser, Page
 
+from browse_together.contract.background import Background
+from browse_together.contract.errors import BrowseError, DialogOpen, HumanInControl, TimedOut, ValidationFailed
+from browse_together.contract.quoting import quoted
+from browse_together.contract.strokes import ChosenFile, Stroke, Strokes
+from browse_together.contract.wire import FILE_BYTES
 from browser_service.host.elements.handles import let_go, taken
 from browser_service.host.elements.targets import element_at
 from browser_service.host.pages.current_tab import CurrentTab
@@ -22,11 +27,6 @@ from browser_service.host.tabs.record import PageRecord
 from browser_service.host.tabs.tab import Tab
 from browser_service.rules.bounded import Bounded
 from browser_service.security.http_logins import Credentials
-from shared.background import Background
-from shared.errors import BrowseError, DialogOpen, HumanInControl, TimedOut, ValidationFailed
-from shared.quoting import quoted
-from shared.strokes import ChosenFile, Stroke, Strokes
-from shared.wire import FILE_BYTES
 
 _WITHIN_S: Final = 3.0
 _FILES_WITHIN_S: Final = 30.0

@@ -5,11 +5,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from browse_together.contract.events import SessionTold
 from browser_service.host.pages.closed_page import remember
 from browser_service.host.pages.entry import PageEntry, pages_of
 from browser_service.host.sessions.session import SessionEntry
 from browser_service.host.tabs.record import Emit
-from shared.events import SessionTold
 
 _TELLS_EVERY_S: Final = 5.0
 

@@ -7,6 +7,9 @@ from typing import Final
 
 from playwright.async_api import Download, Frame, Request, Response
 
+from browse_together.contract.background import Background
+from browse_together.contract.next_calls import next_call
+from browse_together.contract.quoting import address
 from browser_service.host.elements.filled_fields import FilledFields
 from browser_service.host.elements.ties import listen
 from browser_service.host.network.downloads import Downloads
@@ -18,9 +21,6 @@ from browser_service.host.tabs.tab import Tab
 from browser_service.rules.turns import PageQueue
 from browser_service.security.http_logins import Challenge
 from browser_service.security.urls import UrlPolicy, origin_of
-from shared.background import Background
-from shared.next_calls import next_call
-from shared.quoting import address
 
 _FORM_TYPES: Final = frozenset({"document", "xhr", "fetch"})
 """Resource types with which a page sends forms. The others are files and the page's own measurements (ping)."""

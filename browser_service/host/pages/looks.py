@@ -6,6 +6,8 @@ from collections.abc import Awaitable, Callable
 from playwright.async_api import Locator
 from pydantic import JsonValue
 
+from browse_together.contract.model import Json, weight
+from browse_together.contract.next_calls import next_call
 from browser_service.host.elements import locators
 from browser_service.host.events import well_formed
 from browser_service.host.pages.current_tab import CurrentTab
@@ -16,8 +18,6 @@ from browser_service.host.reading.snapshot import ClientView, Refs, State
 from browser_service.host.scripts.results import Evaluates
 from browser_service.host.tabs.observation import Observation
 from browser_service.host.tabs.tab import MOST_READ_WEIGHT, Read
-from shared.model import Json, weight
-from shared.next_calls import next_call
 
 
 class Looks:

@@ -8,20 +8,20 @@ from dataclasses import dataclass, field
 from playwright.async_api import Dialog
 from playwright.async_api import Error as PlaywrightError
 
+from browse_together.contract.actions.base import Action
+from browse_together.contract.actions.traits import Effect
+from browse_together.contract.background import AtMost
+from browse_together.contract.calls import Outcome
+from browse_together.contract.cuts import cut
+from browse_together.contract.errors import DialogOpen, NoDialog, TimedOut
+from browse_together.contract.frames import ShownDialog
+from browse_together.contract.local_times import local_time
+from browse_together.contract.model import Json
+from browse_together.contract.next_calls import next_call
 from browser_service.host.calls import CallRun
 from browser_service.host.events import sendable, well_formed
 from browser_service.host.tabs.record import PageRecord
 from browser_service.host.tabs.tab import Tab
-from shared.actions.base import Action
-from shared.actions.traits import Effect
-from shared.background import AtMost
-from shared.calls import Outcome
-from shared.cuts import cut
-from shared.errors import DialogOpen, NoDialog, TimedOut
-from shared.frames import ShownDialog
-from shared.local_times import local_time
-from shared.model import Json
-from shared.next_calls import next_call
 
 CLOSED = "closed in the browser"
 _ANSWER_S = 5

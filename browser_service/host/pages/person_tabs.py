@@ -7,6 +7,22 @@ from typing import Final
 
 from playwright.async_api import Error as PlaywrightError
 
+from browse_together.contract.actions.traits import Effect
+from browse_together.contract.attached import AttachmentState, AttachTarget, PersonTab, TabShare
+from browse_together.contract.background import AtMost
+from browse_together.contract.calls import ClientRef
+from browse_together.contract.errors import (
+    BrowserCrashed,
+    Forbidden,
+    InvalidRequest,
+    PageNotFound,
+    ResourceExhausted,
+    TimedOut,
+    field_details,
+)
+from browse_together.contract.events import PageOpened
+from browse_together.contract.pages import PageState
+from browse_together.contract.quoting import quoted
 from browser_service.host.calls import RunningCalls
 from browser_service.host.events import EventLog
 from browser_service.host.pages.entry import PageEntry
@@ -16,22 +32,6 @@ from browser_service.host.sessions.launcher import Launcher
 from browser_service.host.sessions.session import SessionEntry
 from browser_service.host.sessions.windows import Target
 from browser_service.security.urls import UrlPolicy
-from shared.actions.traits import Effect
-from shared.attached import AttachmentState, AttachTarget, PersonTab, TabShare
-from shared.background import AtMost
-from shared.calls import ClientRef
-from shared.errors import (
-    BrowserCrashed,
-    Forbidden,
-    InvalidRequest,
-    PageNotFound,
-    ResourceExhausted,
-    TimedOut,
-    field_details,
-)
-from shared.events import PageOpened
-from shared.pages import PageState
-from shared.quoting import quoted
 
 _ADOPTED_WITHIN_S: Final = 10
 _LISTS_WITHIN_S: Final = 2

@@ -9,6 +9,10 @@ from typing import Final
 
 from playwright.async_api import Error as PlaywrightError
 
+from browse_together.contract.errors import DialogOpen, TimedOut, ValidationFailed
+from browse_together.contract.frames import Box as ShownBox
+from browse_together.contract.frames import Pointed
+from browse_together.contract.quoting import one_line
 from browser_service.host.elements.handles import let_go, taken
 from browser_service.host.elements.targets import element_at, name_of
 from browser_service.host.pages.current_tab import CurrentTab
@@ -22,10 +26,6 @@ from browser_service.host.tabs.record import PageRecord
 from browser_service.host.tabs.settings import PageSettings
 from browser_service.host.tabs.tab import Tab
 from browser_service.marks import Box
-from shared.errors import DialogOpen, TimedOut, ValidationFailed
-from shared.frames import Box as ShownBox
-from shared.frames import Pointed
-from shared.quoting import one_line
 
 _WITHIN_S: Final = 3.0
 _POINTED: Final = script("pointed")

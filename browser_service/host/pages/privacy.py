@@ -3,15 +3,15 @@
 from collections.abc import Iterable
 from urllib.parse import urlsplit
 
+from browse_together.contract.actions.base import Action
+from browse_together.contract.actions.traits import Claim, Effect
+from browse_together.contract.calls import Call
+from browse_together.contract.errors import BrowseError, Cancelled, Forbidden, UnknownOutcome
+from browse_together.contract.next_calls import next_call
+from browse_together.contract.pages import ASK_FOR_TAB
 from browser_service.host.calls import CallRun
 from browser_service.host.tabs.record import PageRecord
 from browser_service.rules.leases import private_error
-from shared.actions.base import Action
-from shared.actions.traits import Claim, Effect
-from shared.calls import Call
-from shared.errors import BrowseError, Cancelled, Forbidden, UnknownOutcome
-from shared.next_calls import next_call
-from shared.pages import ASK_FOR_TAB
 
 
 def check_private(page: PageRecord, call: Call, action: Action) -> None:

@@ -9,6 +9,10 @@ from typing import Final
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Page
 
+from browse_together.contract.background import AtMost
+from browse_together.contract.errors import BrowserCrashed, TimedOut
+from browse_together.contract.next_calls import next_call
+from browse_together.contract.pages import ASK_FOR_TAB
 from browser_service.host.elements.filled_fields import FilledFields
 from browser_service.host.pages.current_tab import CurrentTab
 from browser_service.host.sessions.session import SessionEntry
@@ -18,10 +22,6 @@ from browser_service.host.tabs.place import replay_history, scroll_back
 from browser_service.host.tabs.record import BLANK, PageRecord, Place
 from browser_service.host.tabs.settings import PageSettings
 from browser_service.security.urls import origin_of
-from shared.background import AtMost
-from shared.errors import BrowserCrashed, TimedOut
-from shared.next_calls import next_call
-from shared.pages import ASK_FOR_TAB
 
 _HANGS_AFTER_S: Final = 10
 """Ending the browser loses what others typed, so it must hang this long: the machine may only have stalled for a

@@ -3,6 +3,13 @@
 import asyncio
 from typing import TYPE_CHECKING
 
+from browse_together.contract.actions.traits import Effect
+from browse_together.contract.background import Background
+from browse_together.contract.calls import ClientRef
+from browse_together.contract.errors import BrowserCrashed
+from browse_together.contract.events import PageClosed, PageOpened
+from browse_together.contract.model import Json
+from browse_together.contract.pages import PageState
 from browser_service.host.background import bounded
 from browser_service.host.pages import closed_page
 from browser_service.host.pages.entry import Common, PageEntry, pages_of
@@ -11,13 +18,6 @@ from browser_service.host.sessions.session import SessionEntry
 from browser_service.host.tabs.life import Life, LifeEvent
 from browser_service.host.tabs.record import PageRecord
 from browser_service.host.tabs.tab import Tab, target_of
-from shared.actions.traits import Effect
-from shared.background import Background
-from shared.calls import ClientRef
-from shared.errors import BrowserCrashed
-from shared.events import PageClosed, PageOpened
-from shared.model import Json
-from shared.pages import PageState
 
 if TYPE_CHECKING:
     from playwright.async_api import Dialog, Page

@@ -15,6 +15,13 @@ from typing import Final
 import structlog
 from playwright.async_api import Error as PlaywrightError
 
+from browse_together.contract.background import Background
+from browse_together.contract.calls import ClientRef
+from browse_together.contract.errors import BrowseError, ResourceExhausted
+from browse_together.contract.events import PageRetired
+from browse_together.contract.model import Json
+from browse_together.contract.next_calls import next_call
+from browse_together.contract.pages import Parked
 from browser_service.host.background import bounded
 from browser_service.host.calls import RunningCalls
 from browser_service.host.events import EventLog
@@ -30,13 +37,6 @@ from browser_service.host.sessions.spare_windows import SpareWindows
 from browser_service.host.tabs.place import has_unsent_fields, history_of, place_of
 from browser_service.host.tabs.record import PageRecord, Place
 from browser_service.host.tabs.tab import Tab
-from shared.background import Background
-from shared.calls import ClientRef
-from shared.errors import BrowseError, ResourceExhausted
-from shared.events import PageRetired
-from shared.model import Json
-from shared.next_calls import next_call
-from shared.pages import Parked
 
 _READS_WITHIN_S: Final = 2.0
 _LOOKS_EVERY_S: Final = 5.0

@@ -12,6 +12,9 @@ from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Locator
 from pydantic import ValidationError
 
+from browse_together.contract.background import AtMost, Background
+from browse_together.contract.frames import Box, Frame, FrameState, ShownAct, ShownChallenge, View
+from browse_together.contract.quoting import one_line
 from browser_service.host.calls import CallRun
 from browser_service.host.pages.current_tab import CurrentTab
 from browser_service.host.scripts import script
@@ -23,9 +26,6 @@ from browser_service.host.tabs.tab import Tab
 from browser_service.rules.turns import PageQueue
 from browser_service.security.http_logins import Challenge
 from browser_service.waits import wait_until
-from shared.background import AtMost, Background
-from shared.frames import Box, Frame, FrameState, ShownAct, ShownChallenge, View
-from shared.quoting import one_line
 
 LASTS_S: Final = 5.0
 """We take pictures for this long after the last request for one."""

@@ -9,6 +9,10 @@ import structlog
 from PIL import Image
 from playwright.async_api import Error as PlaywrightError
 
+from browse_together.contract.actions.traits import Effect
+from browse_together.contract.background import Background
+from browse_together.contract.errors import BrowseError
+from browse_together.contract.frames import ActPicture
 from browser_service.host.pages.current_tab import CurrentTab
 from browser_service.host.pages.screencast import Screencast, ShownCall
 from browser_service.host.seam import ArtifactPort, CallKey
@@ -18,10 +22,6 @@ from browser_service.host.tabs.secrecy import shot_without_secrets
 from browser_service.host.tabs.tab import Tab
 from browser_service.host.tabs.traces import Tracing
 from browser_service.pictures import flatten, work_on
-from shared.actions.traits import Effect
-from shared.background import Background
-from shared.errors import BrowseError
-from shared.frames import ActPicture
 
 Timeline = Literal["thumbnails", "watched", "off"]
 

@@ -13,11 +13,11 @@ from typing import Final
 
 from playwright.async_api import FilePayload, Page
 
+from browse_together.contract.actions.files import GivenFile
+from browse_together.contract.errors import ValidationFailed, field_details
+from browse_together.contract.filenames import safe_name
+from browse_together.contract.wire import FILE_BYTES
 from browser_service.host.pages.handle import BrowserPage
-from shared.actions.files import GivenFile
-from shared.errors import ValidationFailed, field_details
-from shared.filenames import safe_name
-from shared.wire import FILE_BYTES
 
 _MESSAGE_BYTES: Final = 200_000
 """Larger uploads go to the browser as files: as bytes, 20 MB would keep Playwright busy for half a minute, and all

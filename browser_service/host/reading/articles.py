@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, Self
 from zlib import crc32
 
-from shared.errors import ElementNotFound, ScriptExecutionFailed, ValidationFailed, field_details
-from shared.next_calls import next_call
+from browse_together.contract.errors import ElementNotFound, ScriptExecutionFailed, ValidationFailed, field_details
+from browse_together.contract.next_calls import next_call
 
 _MOST_CHARACTERS: Final = 2_000_000
 """The most HTML that is converted, in characters. A million takes about a second."""

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Final
 
+from browse_together.contract.cuts import cut
 from browser_service.host.reading.news import Change
 from browser_service.host.reading.tree import Node, Tree, descendants, first_words
-from shared.cuts import cut
 
 _MOST: Final = 100
 _MOST_MESSAGES: Final = 20

@@ -7,12 +7,12 @@ from typing import Any, Final, cast
 
 from PIL import Image, ImageChops, ImageMath, UnidentifiedImageError
 
+from browse_together.contract.actions.media import CompareScreenshots
+from browse_together.contract.errors import ValidationFailed, field_details
+from browse_together.contract.model import Json
+from browse_together.contract.next_calls import next_call
 from browser_service.host.files import Files, dated
 from browser_service.pictures import MOST_PIXELS, flatten
-from shared.actions.media import CompareScreenshots
-from shared.errors import ValidationFailed, field_details
-from shared.model import Json
-from shared.next_calls import next_call
 
 _STRIP_ROWS: Final = 256
 """Rows compared at a time: the arithmetic takes forty bytes a pixel."""

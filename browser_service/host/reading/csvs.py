@@ -10,8 +10,8 @@ from typing import Final, NamedTuple
 
 from pydantic import JsonValue
 
-from shared.errors import ValidationFailed, field_details
-from shared.model import Json
+from browse_together.contract.errors import ValidationFailed, field_details
+from browse_together.contract.model import Json
 
 _FORMULA_STARTS: Final = frozenset("=+-@\N{MINUS SIGN}")
 _LINE_BREAKS: Final = frozenset("\t\r\n")

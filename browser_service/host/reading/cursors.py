@@ -1,15 +1,15 @@
 """Reads artifacts of earlier calls: the rest of a text or a picture after a cursor, and pictures to compare."""
 
+from browse_together.contract.actions.base import Action
+from browse_together.contract.actions.media import CompareScreenshots, Screenshot
+from browse_together.contract.actions.traits import ReadOn
+from browse_together.contract.errors import ValidationFailed, field_details
+from browse_together.contract.model import Json
+from browse_together.contract.wire import PDF
 from browser_service.host.files import Files
 from browser_service.host.reading.comparison import compare_artifacts
 from browser_service.pdf_text import pdf_text
 from browser_service.pictures import slice_of
-from shared.actions.base import Action
-from shared.actions.media import CompareScreenshots, Screenshot
-from shared.actions.traits import ReadOn
-from shared.errors import ValidationFailed, field_details
-from shared.model import Json
-from shared.wire import PDF
 
 _DIGITS = 15
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from json.encoder import encode_basestring
 from typing import Final
 
+from browse_together.contract.cuts import shortened
 from browser_service.host.reading.tree import CHOICES, CONTROLS, TICKED, VALUED, Node, Tree, without
-from shared.cuts import shortened
 
 _PHRASES: Final = frozenset(
     {

@@ -13,10 +13,10 @@ from playwright.async_api import TimeoutError as PlaywrightTimeout
 from pydantic import FiniteFloat
 from typing_extensions import TypedDict
 
+from browse_together.contract.quoting import element_name
 from browser_service.host.elements.locators import GONE
 from browser_service.host.reading.tree import CONTROLS, Tree, ancestors, descendants, first_words
 from browser_service.host.scripts import results, script
-from shared.quoting import element_name
 
 _ROW_ROLES: Final = frozenset({"row", "listitem", "article", "option", "treeitem"})
 _REPEATED_ROLES: Final = CONTROLS - {"link"}

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from typing import Final
 from urllib.parse import urlsplit
 
+from browse_together.contract.cuts import cut
+from browse_together.contract.next_calls import next_call
 from browser_service.host.reading.snapshot import ClientView
 from browser_service.host.reading.tree import Node
-from shared.cuts import cut
-from shared.next_calls import next_call
 
 _YOUNG_S: Final = 5.0
 """In an older document, new requests are ongoing activity, not part of loading."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
+from browse_together.contract.cuts import shortened
 from browser_service.host.reading.difference import Difference
 from browser_service.host.reading.outline import counted
 from browser_service.host.reading.tree import (
@@ -22,7 +23,6 @@ from browser_service.host.reading.tree import (
     descendants,
     first_words,
 )
-from shared.cuts import shortened
 
 _CONTAINERS: Final = frozenset(
     {

@@ -4,6 +4,7 @@ from collections import Counter
 from itertools import islice
 from typing import Final
 
+from browse_together.contract.cuts import cut, shortened
 from browser_service.host.reading.tree import (
     CELLS,
     CONTROLS,
@@ -15,7 +16,6 @@ from browser_service.host.reading.tree import (
     first_words,
     is_said_again,
 )
-from shared.cuts import cut, shortened
 
 _LANDMARK_ROLES: Final = frozenset(
     {"banner", "navigation", "main", "search", "form", "dialog", "alertdialog", "complementary", "contentinfo"}

@@ -4,8 +4,8 @@ import json
 from itertools import islice
 from typing import Final
 
+from browse_together.contract.cuts import shortened
 from browser_service.host.reading.tree import Tree, ancestors, descendants, first_words
-from shared.cuts import shortened
 
 _ITEM_ROLES: Final = frozenset({"row", "listitem", "article", "option", "treeitem", "generic"})
 """Roles that are labelled by a heading or the first words inside."""

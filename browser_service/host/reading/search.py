@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
+from browse_together.contract import similarity
+from browse_together.contract.cuts import shortened
+from browse_together.contract.model import Json
 from browser_service.host.reading.places import place
 from browser_service.host.reading.tree import CHOICES, Node, Tree, ancestors
-from shared import similarity
-from shared.cuts import shortened
-from shared.model import Json
 
 _NEAREST: Final = 5
 _SIMILARITY: Final = 0.5

@@ -11,6 +11,7 @@ from playwright.async_api import ElementHandle, Locator, Page
 from playwright.async_api import Error as PlaywrightError
 from pydantic import JsonValue
 
+from browse_together.contract.cuts import shortened
 from browser_service.host.elements.handles import taken
 from browser_service.host.reading import identity, tree
 from browser_service.host.reading.folding import folded
@@ -27,7 +28,6 @@ from browser_service.host.reading.tree_text import (
 from browser_service.host.reading.unseen import NOTHING_UNSEEN, Judgement, Unseen, judgement
 from browser_service.host.scripts import marked, script
 from browser_service.host.scripts.results import Evaluates, bounded, made
-from shared.cuts import shortened
 
 _WORDS: Final = 160
 _MOST_GIVEN: Final = 100

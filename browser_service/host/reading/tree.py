@@ -9,7 +9,7 @@ from itertools import islice
 from json.encoder import encode_basestring
 from typing import Final
 
-from shared.cuts import shortened
+from browse_together.contract.cuts import shortened
 
 _ITEM: Final = "- "
 _QUOTED_KEY: Final = re.compile(r"^'(?P<key>(?:[^']|'')*)'(?P<tail>:.*)?$")

@@ -8,15 +8,15 @@ from typing import Any, Final
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Locator, Page
 
+from browse_together.contract.background import AtMost
+from browse_together.contract.model import Json
+from browse_together.contract.next_calls import next_call
 from browser_service.host import errors
 from browser_service.host.elements.locators import TREE_BOUNDS
 from browser_service.host.reading import tree
 from browser_service.host.reading.tree import Node, Tree
 from browser_service.host.scripts.results import BadResult
 from browser_service.security.urls import abridged
-from shared.background import AtMost
-from shared.model import Json
-from shared.next_calls import next_call
 
 
 @dataclass(frozen=True)

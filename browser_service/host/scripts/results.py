@@ -12,8 +12,8 @@ from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import JSHandle
 from pydantic import JsonValue, TypeAdapter, ValidationError
 
+from browse_together.contract.cuts import cut, without_ends
 from browser_service.host.scripts import call_of, script
-from shared.cuts import cut, without_ends
 
 _PACKED: Final = script("packed")
 _EVALUATED: Final = script("evaluated")

@@ -17,6 +17,11 @@ from filelock import FileLock, Timeout
 from playwright.async_api import Browser, BrowserContext, Playwright
 from playwright.async_api import Error as PlaywrightError
 
+from browse_together.contract.attached import AttachmentState, AttachTarget
+from browse_together.contract.errors import BrowseError, BrowserLaunchFailed
+from browse_together.contract.installation import command
+from browse_together.contract.loopback import is_loopback
+from browse_together.contract.wire import APP_NAME
 from browser_service.host.background import bounded
 from browser_service.host.sessions.driver import Started, start_driver
 from browser_service.host.sessions.errors import attach_failed
@@ -24,11 +29,6 @@ from browser_service.host.sessions.options import LaunchOptions
 from browser_service.host.sessions.pool import new_id
 from browser_service.host.sessions.processes import WatchedProcess, end_all
 from browser_service.host.sessions.user_browsers import Listening, asks_person, at_start, find, title_of
-from shared.attached import AttachmentState, AttachTarget
-from shared.errors import BrowseError, BrowserLaunchFailed
-from shared.installation import command
-from shared.loopback import is_loopback
-from shared.wire import APP_NAME
 
 _ATTACHES_WITHIN_MS: Final = 10_000
 _WAITS_S: Final = 60.0

@@ -5,9 +5,9 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from shared.calls import Call
-from shared.errors import ScriptExecutionFailed
-from shared.model import Json
+from browse_together.contract.calls import Call
+from browse_together.contract.errors import ScriptExecutionFailed
+from browse_together.contract.model import Json
 
 HIDDEN: Final = "«cookie value»"
 _WHY: Final = (

@@ -16,10 +16,10 @@ from playwright._impl.out_of_process import PlaywrightClient
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Playwright
 
+from browse_together.contract.errors import BrowserLaunchFailed
 from browser_service.host.elements.locators import register_engines
 from browser_service.host.sessions.errors import REPEAT_HINT, driver_lacks
 from browser_service.host.sessions.options import always
-from shared.errors import BrowserLaunchFailed
 
 _STARTS_WITHIN_S: Final = 20
 _SAYS_WITHIN_S: Final = 5

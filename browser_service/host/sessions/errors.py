@@ -6,11 +6,11 @@ from urllib.parse import urlsplit
 
 from playwright.async_api import Error as PlaywrightError
 
+from browse_together.contract.errors import BrowserLaunchFailed
+from browse_together.contract.installation import command
+from browse_together.contract.model import Json
 from browser_service.host import errors
 from browser_service.host.sessions.options import LaunchOptions
-from shared.errors import BrowserLaunchFailed
-from shared.installation import command
-from shared.model import Json
 
 ATTEMPTS: Final = 3
 """How often we start a browser that is killed while it starts."""

@@ -9,10 +9,10 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, get_args
 
+from browse_together.contract.errors import BrowserLaunchFailed
+from browse_together.contract.pages import Engine
 from browser_service.host.sessions.errors import setup_hint
 from browser_service.host.sessions.options import LaunchOptions
-from shared.errors import BrowserLaunchFailed
-from shared.pages import Engine
 
 if TYPE_CHECKING:
     from playwright.async_api import BrowserType, Playwright

@@ -8,6 +8,10 @@ import structlog
 from playwright.async_api import Browser, BrowserContext, Playwright
 from playwright.async_api import Error as PlaywrightError
 
+from browse_together.contract.errors import BrowserLaunchFailed, ValidationFailed, field_details
+from browse_together.contract.model import Json
+from browse_together.contract.pages import SessionOptions, SessionSpec
+from browse_together.contract.similarity import nearest
 from browser_service.host import errors
 from browser_service.host.background import bounded
 from browser_service.host.network.gate import Gates
@@ -21,10 +25,6 @@ from browser_service.host.sessions.processes import Orphans, WatchedProcess, bro
 from browser_service.host.sessions.profile import Profile
 from browser_service.host.sessions.starter import LAUNCHES_WITHIN_S, BrowserStarter
 from browser_service.host.sessions.watchdog import Watchdog
-from shared.errors import BrowserLaunchFailed, ValidationFailed, field_details
-from shared.model import Json
-from shared.pages import SessionOptions, SessionSpec
-from shared.similarity import nearest
 
 _log = structlog.get_logger(__name__)
 

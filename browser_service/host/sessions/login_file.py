@@ -9,9 +9,9 @@ from urllib.parse import SplitResult, urlsplit
 
 from pydantic import JsonValue
 
-from shared.errors import ValidationFailed, field_details
-from shared.json_lines import strict
-from shared.model import Json
+from browse_together.contract.errors import ValidationFailed, field_details
+from browse_together.contract.json_lines import strict
+from browse_together.contract.model import Json
 
 _DOMAIN: Final = re.compile(r"\.?([a-z0-9_]([a-z0-9_-]*[a-z0-9_])?\.)*[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?|\[[0-9a-f:.]+\]")
 _SAME_SITES: Final = ("Strict", "Lax", "None")

@@ -8,6 +8,8 @@ from urllib.parse import urlsplit
 from playwright.async_api import Error as PlaywrightError
 from pydantic import JsonValue
 
+from browse_together.contract.errors import Forbidden, field_details
+from browse_together.contract.model import Json
 from browser_service.host.scripts import script
 from browser_service.host.scripts.results import bounded, read
 from browser_service.host.sessions.login_file import LoginFile
@@ -15,8 +17,6 @@ from browser_service.host.sessions.logins import TakesLogins, cookies_in
 from browser_service.host.sessions.person_window import cookie_key
 from browser_service.security.http_logins import Credentials
 from browser_service.security.urls import origin_of
-from shared.errors import Forbidden, field_details
-from shared.model import Json
 
 if TYPE_CHECKING:
     from playwright.async_api import BrowserContext, Page

@@ -8,13 +8,13 @@ from typing import Any
 from playwright.async_api import Browser, BrowserContext
 from playwright.async_api import Error as PlaywrightError
 
+from browse_together.contract.errors import BrowserLaunchFailed
+from browse_together.contract.model import Json
 from browser_service.host import errors
 from browser_service.host.sessions.errors import REPEAT_HINT
 from browser_service.host.sessions.logins import cookies_in, cookies_of
 from browser_service.host.sessions.person_window import cookie_key
 from browser_service.security.http_logins import of_playwright
-from shared.errors import BrowserLaunchFailed
-from shared.model import Json
 
 Options = Mapping[str, Any]  # Any: Playwright's
 

@@ -11,8 +11,8 @@ from playwright.async_api import BrowserContext
 from playwright.async_api import Error as PlaywrightError
 from pydantic import JsonValue
 
+from browse_together.contract.model import Json
 from browser_service.security.http_logins import HttpLogins, of_playwright
-from shared.model import Json
 
 _AFTER_S: Final = 0.5
 _WITHIN_S: Final = 5

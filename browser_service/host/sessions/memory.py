@@ -8,8 +8,8 @@ from typing import Final
 
 import psutil
 
+from browse_together.contract.model import Json
 from browser_service.host.sessions.processes import HasDriver
-from shared.model import Json
 
 _MB: Final = 1_000_000
 _DEFAULT_SHARE: Final = 0.6

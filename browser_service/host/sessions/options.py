@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from browse_together.contract.pages import SessionOptions
 from browser_service.security.urls import UrlPolicy
-from shared.pages import SessionOptions
 
 if TYPE_CHECKING:
     from playwright.async_api import ProxySettings

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from playwright.async_api import BrowserContext
 from playwright.async_api import Error as PlaywrightError
 
+from browse_together.contract.errors import ResourceExhausted
+from browse_together.contract.next_calls import next_call
 from browser_service.host.sessions.windows import Windows
-from shared.errors import ResourceExhausted
-from shared.next_calls import next_call
 
 _MOST_SITES = 100
 

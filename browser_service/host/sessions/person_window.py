@@ -9,14 +9,14 @@ from typing import IO, Final, NamedTuple, Self
 
 import psutil
 
+from browse_together.contract.background import AtMost
+from browse_together.contract.errors import BrowserLaunchFailed, TimedOut, ValidationFailed, field_details
+from browse_together.contract.model import Json
+from browse_together.contract.next_calls import next_call
+from browse_together.contract.pages import SessionSpec
 from browser_service.host.sessions.launcher import Launcher
 from browser_service.host.sessions.options import QUIET_ARGS, QUIET_FEATURES, LaunchOptions
 from browser_service.host.sessions.processes import interrupt
-from shared.background import AtMost
-from shared.errors import BrowserLaunchFailed, TimedOut, ValidationFailed, field_details
-from shared.model import Json
-from shared.next_calls import next_call
-from shared.pages import SessionSpec
 
 _OTHER_WAYS: Final = (
     "Bring a login from another browser: browse-together import FILE. Or work in a browser that runs already: "

@@ -8,10 +8,10 @@ from typing import NamedTuple
 import structlog
 from playwright.async_api import Browser
 
+from browse_together.contract.errors import ResourceExhausted
+from browse_together.contract.next_calls import next_call
+from browse_together.contract.pages import Engine
 from browser_service.host.background import bounded
-from shared.errors import ResourceExhausted
-from shared.next_calls import next_call
-from shared.pages import Engine
 
 _log = structlog.get_logger(__name__)
 

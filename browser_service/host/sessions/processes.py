@@ -15,7 +15,7 @@ from typing import Final, Protocol
 import psutil
 import structlog
 
-from shared.model import Json
+from browse_together.contract.model import Json
 
 _log = structlog.get_logger(__name__)
 

@@ -12,10 +12,10 @@ from typing import Final
 
 import psutil
 
+from browse_together.contract.errors import HumanInControl
+from browse_together.contract.model import Json, object_at
 from browser_service.host.sessions.processes import describe_process, find_process, interrupt
 from browser_service.quarantine import set_aside
-from shared.errors import HumanInControl
-from shared.model import Json, object_at
 
 _MARK: Final = "handed-over.json"
 """This file lies in the profile from before the window opens until our browser has the cookies that it left."""

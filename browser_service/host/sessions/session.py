@@ -7,6 +7,11 @@ from collections.abc import Coroutine
 from playwright.async_api import BrowserContext, Page
 from playwright.async_api import Error as PlaywrightError
 
+from browse_together.contract.calls import Call, CallState, Notice
+from browse_together.contract.errors import BrowserCrashed
+from browse_together.contract.events import CallMoved, NoticeGiven, StateSaved
+from browse_together.contract.model import Json
+from browse_together.contract.pages import SessionSpec
 from browser_service.host.background import bounded
 from browser_service.host.elements.clipboards import Clipboards
 from browser_service.host.elements.given_secrets import GivenSecrets
@@ -28,11 +33,6 @@ from browser_service.host.tabs.traces import Tracing
 from browser_service.rules.login_ends import LoginEnds
 from browser_service.rules.turns import PageQueue
 from browser_service.security.urls import UrlPolicy
-from shared.calls import Call, CallState, Notice
-from shared.errors import BrowserCrashed
-from shared.events import CallMoved, NoticeGiven, StateSaved
-from shared.model import Json
-from shared.pages import SessionSpec
 
 _HANGS_AFTER_S = 5
 _LOOKS_EVERY_S = 0.2

@@ -4,7 +4,7 @@ from typing import Protocol, TypeVar
 
 from playwright.async_api import Dialog, Page
 
-from shared.events import HostEvent
+from browse_together.contract.events import HostEvent
 
 Session_contra = TypeVar("Session_contra", contravariant=True)
 

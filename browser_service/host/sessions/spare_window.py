@@ -9,8 +9,8 @@ from typing import Final
 
 from playwright.async_api import Page
 
+from browse_together.contract.background import Background
 from browser_service.host.background import bounded
-from shared.background import Background
 
 _AFTER_REPLY_S: Final = 0.02
 _WINDOWS: Final = 2

@@ -5,9 +5,9 @@ import contextlib
 from collections.abc import AsyncIterator
 from typing import Final
 
+from browse_together.contract.actions.base import Action
+from browse_together.contract.actions.traits import Effect
 from browser_service.host.sessions.session import SessionEntry
-from shared.actions.base import Action
-from shared.actions.traits import Effect
 
 _CLOSES_WITHIN_S: Final = 2.0
 

@@ -10,6 +10,7 @@ from typing import Any, Final
 from playwright.async_api import Browser, BrowserContext, Playwright, ProxySettings
 from playwright.async_api import Error as PlaywrightError
 
+from browse_together.contract.errors import BrowserLaunchFailed
 from browser_service.host.background import bounded
 from browser_service.host.network.gate import Gates, network_switches
 from browser_service.host.sessions.errors import UNEXPLAINED, install_hint, launch_failed
@@ -17,7 +18,6 @@ from browser_service.host.sessions.executables import browser_type, find_executa
 from browser_service.host.sessions.options import CHROMIUM_ARGS, HEADLESS_ARGS, UNWANTED_ARGS, LaunchOptions
 from browser_service.host.sessions.pool import BrowserKind
 from browser_service.host.sessions.profile import Profile
-from shared.errors import BrowserLaunchFailed
 
 LAUNCHES_WITHIN_S: Final = 35
 """Playwright gives a browser 30 s; a driver that hangs would wait for ever."""

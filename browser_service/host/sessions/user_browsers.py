@@ -13,9 +13,9 @@ from typing import Final, NamedTuple
 
 import psutil
 
-from shared.attached import AttachTarget
-from shared.errors import BrowserLaunchFailed
-from shared.installation import command
+from browse_together.contract.attached import AttachTarget
+from browse_together.contract.errors import BrowserLaunchFailed
+from browse_together.contract.installation import command
 
 PORT_FILE: Final = "DevToolsActivePort"
 SWITCH: Final = "chrome://inspect/#remote-debugging"

@@ -8,12 +8,12 @@ from typing import Any, Final, NamedTuple
 from playwright.async_api import Browser, BrowserContext, CDPSession, Page
 from playwright.async_api import Error as PlaywrightError
 
+from browse_together.contract.background import AtMost, Background
 from browser_service.host.background import bounded
 from browser_service.host.network.guard import BrowserGuard
 from browser_service.host.sessions.spare_window import SpareWindow
 from browser_service.host.tabs.tab import target_of
 from browser_service.rules.bounded import Bounded
-from shared.background import AtMost, Background
 
 _BLANK: Final = "about:blank"
 _ANSWERS_WITHIN_S: Final = 2.0

@@ -5,12 +5,12 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import ClassVar, Final
 
+from browse_together.contract.actions.base import Action
+from browse_together.contract.actions.traits import Effect
+from browse_together.contract.model import Json
 from browser_service.host.calls import CallRun, Handler
 from browser_service.host.pages.handle import BrowserPage
 from browser_service.host.tabs.observation import Observation
-from shared.actions.base import Action
-from shared.actions.traits import Effect
-from shared.model import Json
 
 
 @dataclass(eq=False)

@@ -3,6 +3,15 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+from browse_together.contract.actions.base import Action
+from browse_together.contract.actions.traits import Claim, Effect, Scope
+from browse_together.contract.calls import Call
+from browse_together.contract.errors import AffectsOthers, BrowseError, PageOwned, StaleRevision, field_details
+from browse_together.contract.model import Json
+from browse_together.contract.next_calls import next_call
+from browse_together.contract.pages import ASK_FOR_TAB
+from browse_together.contract.wire import DEFAULT_SESSION
+from browse_together.contract.words import own_words
 from browser_service.host.calls import CallRun
 from browser_service.host.pages.current_tab import CurrentTab
 from browser_service.host.pages.dialogs import Dialogs
@@ -13,15 +22,6 @@ from browser_service.host.tabs.record import PageRecord
 from browser_service.rules.leases import Lease
 from browser_service.security.globs import matches_glob
 from browser_service.security.urls import UrlPolicy, origin_of
-from shared.actions.base import Action
-from shared.actions.traits import Claim, Effect, Scope
-from shared.calls import Call
-from shared.errors import AffectsOthers, BrowseError, PageOwned, StaleRevision, field_details
-from shared.model import Json
-from shared.next_calls import next_call
-from shared.pages import ASK_FOR_TAB
-from shared.wire import DEFAULT_SESSION
-from shared.words import own_words
 
 _NAMED = 5
 

@@ -5,18 +5,18 @@ from typing import Final
 
 from playwright.async_api import Error as PlaywrightError
 
+from browse_together.contract.actions.base import Action
+from browse_together.contract.actions.traits import Input
+from browse_together.contract.background import AtMost
+from browse_together.contract.errors import UnknownOutcome, WithoutEffect
+from browse_together.contract.model import Json
+from browse_together.contract.next_calls import next_call
+from browse_together.contract.wire import CHANGED
 from browser_service.host.pages.handle import BrowserPage
 from browser_service.host.reading import compact
 from browser_service.host.stages import delta
 from browser_service.host.stages.act import Act, Stage
 from browser_service.host.tabs.observation import Observation
-from shared.actions.base import Action
-from shared.actions.traits import Input
-from shared.background import AtMost
-from shared.errors import UnknownOutcome, WithoutEffect
-from shared.model import Json
-from shared.next_calls import next_call
-from shared.wire import CHANGED
 
 _LOOK_MS: Final = 5_000
 _RESTYLED: Final = "done; the document changed, in what a snapshot does not show (a style, a class, an attribute)"

@@ -5,17 +5,17 @@ from collections.abc import Awaitable
 
 from playwright.async_api import Request
 
+from browse_together.contract.actions.base import Action
+from browse_together.contract.actions.traits import Effect
+from browse_together.contract.calls import Call
+from browse_together.contract.cuts import cut
+from browse_together.contract.errors import BrowseError, Forbidden, UnknownOutcome
+from browse_together.contract.model import Json
+from browse_together.contract.next_calls import next_call
 from browser_service.host.network.guard import refuse_requests
 from browser_service.host.pages.current_tab import CurrentTab
 from browser_service.security.origins import first_outside, within
 from browser_service.security.urls import abridged, origin_of
-from shared.actions.base import Action
-from shared.actions.traits import Effect
-from shared.calls import Call
-from shared.cuts import cut
-from shared.errors import BrowseError, Forbidden, UnknownOutcome
-from shared.model import Json
-from shared.next_calls import next_call
 
 
 def check_origins(page: CurrentTab, call: Call, action: Action) -> None:

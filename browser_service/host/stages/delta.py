@@ -9,6 +9,13 @@ from urllib.parse import urlsplit
 
 from playwright.async_api import Error as PlaywrightError
 
+from browse_together.contract.actions.base import Action
+from browse_together.contract.actions.traits import Input, Reports
+from browse_together.contract.background import AtMost
+from browse_together.contract.cuts import cut
+from browse_together.contract.model import Json
+from browse_together.contract.next_calls import next_call
+from browse_together.contract.wire import DELTA_TEXT, OUTLINE_TEXT
 from browser_service.host.elements.locators import leading_ref
 from browser_service.host.pages.handle import BrowserPage
 from browser_service.host.reading import came, loading, news, news_report
@@ -16,13 +23,6 @@ from browser_service.host.reading.outline import outline
 from browser_service.host.reading.snapshot import ClientView, State
 from browser_service.host.reading.tree_text import joined
 from browser_service.host.tabs.observation import Observation
-from shared.actions.base import Action
-from shared.actions.traits import Input, Reports
-from shared.background import AtMost
-from shared.cuts import cut
-from shared.model import Json
-from shared.next_calls import next_call
-from shared.wire import DELTA_TEXT, OUTLINE_TEXT
 
 _LOOK_MS: Final = 2_000
 _LOOK_BEFORE_S: Final = 2.0

@@ -6,6 +6,11 @@ from typing import Final
 from playwright.async_api import Error as PlaywrightError
 from pydantic import JsonValue
 
+from browse_together.contract.actions.base import Action
+from browse_together.contract.actions.traits import Effect, Reports
+from browse_together.contract.errors import BrowseError, BrowserCrashed, NavigationFailed, TimedOut, UnknownOutcome
+from browse_together.contract.model import Json, object_at
+from browse_together.contract.next_calls import next_call
 from browser_service.host import errors
 from browser_service.host.pages.handle import BrowserPage
 from browser_service.host.sessions.memory import Memory
@@ -13,11 +18,6 @@ from browser_service.host.stages import explanation
 from browser_service.host.stages.act import Stage
 from browser_service.host.tabs.observation import Observation
 from browser_service.host.tabs.record import PageRecord
-from shared.actions.base import Action
-from shared.actions.traits import Effect, Reports
-from shared.errors import BrowseError, BrowserCrashed, NavigationFailed, TimedOut, UnknownOutcome
-from shared.model import Json, object_at
-from shared.next_calls import next_call
 
 GRACE_S: Final = 1.0
 _EXPLAIN_S: Final = 2.0

@@ -8,6 +8,12 @@ from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Locator, Page
 from typing_extensions import TypedDict
 
+from browse_together.contract.actions.base import Action
+from browse_together.contract.actions.traits import Effect
+from browse_together.contract.errors import BrowseError, ElementNotInteractable
+from browse_together.contract.model import Json
+from browse_together.contract.next_calls import next_call
+from browse_together.contract.quoting import quoted
 from browser_service.host import errors
 from browser_service.host.elements import frames
 from browser_service.host.elements.locators import DESCRIBE, Candidates, evaluate_all, find, is_xpath
@@ -15,12 +21,6 @@ from browser_service.host.pages.handle import BrowserPage
 from browser_service.host.reading.places import place
 from browser_service.host.reading.tree import index_of
 from browser_service.host.scripts import results, script
-from shared.actions.base import Action
-from shared.actions.traits import Effect
-from shared.errors import BrowseError, ElementNotInteractable
-from shared.model import Json
-from shared.next_calls import next_call
-from shared.quoting import quoted
 
 _MOST_CANDIDATES: Final = 8
 _LISTED_OPTIONS: Final = 12

@@ -9,18 +9,18 @@ from urllib.parse import unquote, urljoin
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Frame
 
+from browse_together.contract.actions.base import Action
+from browse_together.contract.calls import SEVERAL, Call, Pair
+from browse_together.contract.cuts import cut
+from browse_together.contract.errors import BrowseError, Forbidden
+from browse_together.contract.model import Json
+from browse_together.contract.quoting import address
 from browser_service.host.elements import targets
 from browser_service.host.elements.frames import origin_of_frame
 from browser_service.host.elements.handles import taken
 from browser_service.host.pages.handle import BrowserPage
 from browser_service.host.stages.act import Stage
 from browser_service.security.urls import origin_of
-from shared.actions.base import Action
-from shared.calls import SEVERAL, Call, Pair
-from shared.cuts import cut
-from shared.errors import BrowseError, Forbidden
-from shared.model import Json
-from shared.quoting import address
 
 KEY: Final = "guard"
 """The key of a person's confirmation for the guard; it gives no leave by the owner's rules."""

@@ -9,15 +9,15 @@ from urllib.parse import urlsplit
 
 from playwright.async_api import Error as PlaywrightError
 
+from browse_together.contract.background import AtMost
+from browse_together.contract.cuts import cut
+from browse_together.contract.model import Json
+from browse_together.contract.next_calls import next_call
+from browse_together.contract.quoting import address, quoted
 from browser_service.host.sessions.logins import cookies_of
 from browser_service.host.stages.act import Act, Stage
 from browser_service.host.tabs.observation import Observation
 from browser_service.rules.login_ends import Cookie
-from shared.background import AtMost
-from shared.cuts import cut
-from shared.model import Json
-from shared.next_calls import next_call
-from shared.quoting import address, quoted
 
 _SHOWN: Final = 80
 _LOOKS_WITHIN_S: Final = 1.0

@@ -6,6 +6,10 @@ The front has decided on the name, the session and the right; here only the room
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from browse_together.contract.errors import PageNotFound, SessionNotFound
+from browse_together.contract.events import PageOpened
+from browse_together.contract.next_calls import next_call
+from browse_together.contract.pages import PageState
 from browser_service.host.calls import CallRun
 from browser_service.host.events import EventLog
 from browser_service.host.pages.entry import PageEntry
@@ -13,10 +17,6 @@ from browser_service.host.pages.registry import PageRegistry
 from browser_service.host.pages.room import Room
 from browser_service.host.sessions.session import SessionEntry
 from browser_service.host.stages.admission import Admission
-from shared.errors import PageNotFound, SessionNotFound
-from shared.events import PageOpened
-from shared.next_calls import next_call
-from shared.pages import PageState
 
 
 @dataclass(frozen=True)

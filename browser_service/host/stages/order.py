@@ -6,6 +6,8 @@ from typing import Final
 
 from playwright.async_api import Error as PlaywrightError
 
+from browse_together.contract.errors import BrowseError
+from browse_together.contract.model import Json
 from browser_service.host.stages.act import Act, Stage
 from browser_service.host.stages.changes import Changes, Observed
 from browser_service.host.stages.errors import GRACE_S, Clock, Crash, Errors
@@ -24,8 +26,6 @@ from browser_service.host.stages.short import (
     Title,
     WaitingDialog,
 )
-from shared.errors import BrowseError
-from shared.model import Json
 
 _ALWAYS: Final = (Errors, WaitingDialog, Clock, Crash, Front, OwnersRules, CrossOrigin, Leave)
 OF_READS: Final = (Pictures, Live, LeftFields, SecretFields, Targets, Handles, *_ALWAYS)

@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
+from browse_together.contract.actions.traits import Effect
 from browser_service.host.calls import CallRun
 from browser_service.host.pages.handle import BrowserPage
-from shared.actions.traits import Effect
 
 
 def as_part(page: BrowserPage, run: CallRun, index: int) -> BrowserPage:

@@ -10,6 +10,13 @@ from urllib.parse import urljoin
 
 from playwright.async_api import ElementHandle, Locator, Request
 
+from browse_together.contract.actions.base import Action
+from browse_together.contract.actions.traits import Input, Keys, Reports
+from browse_together.contract.calls import Call
+from browse_together.contract.cuts import cut
+from browse_together.contract.errors import Forbidden
+from browse_together.contract.model import Json
+from browse_together.contract.quoting import address, quoted
 from browser_service.host.calls import CallRun
 from browser_service.host.elements import targets
 from browser_service.host.elements.handles import taken
@@ -22,13 +29,6 @@ from browser_service.host.tabs.record import PageRecord
 from browser_service.host.tabs.tab import Tab
 from browser_service.security.act_rules import Act, ActRule, ActRules
 from browser_service.security.urls import origin_of
-from shared.actions.base import Action
-from shared.actions.traits import Input, Keys, Reports
-from shared.calls import Call
-from shared.cuts import cut
-from shared.errors import Forbidden
-from shared.model import Json
-from shared.quoting import address, quoted
 
 _ELEMENT_WORDS: Final = results.bounded(script("element_words"))
 _ENTER: Final = ("Enter", "NumpadEnter", "\n", "\r")

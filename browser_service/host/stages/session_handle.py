@@ -5,17 +5,17 @@ from collections.abc import Callable
 from playwright.async_api import BrowserContext
 from playwright.async_api import Error as PlaywrightError
 
+from browse_together.contract.actions.traits import Effect, Lane
+from browse_together.contract.calls import Call
+from browse_together.contract.errors import TimedOut, UnknownOutcome
+from browse_together.contract.model import Json
+from browse_together.contract.next_calls import next_call
 from browser_service.host import errors
 from browser_service.host.calls import CallRun, Handler
 from browser_service.host.files import Files
 from browser_service.host.seam import ArtifactPort
 from browser_service.host.sessions.logins import TakesLogins
 from browser_service.host.sessions.session import SessionEntry
-from shared.actions.traits import Effect, Lane
-from shared.calls import Call
-from shared.errors import TimedOut, UnknownOutcome
-from shared.model import Json
-from shared.next_calls import next_call
 
 _READY_WITHIN_S = 40
 

@@ -7,6 +7,9 @@ from typing import Final
 
 from playwright.async_api import Error as PlaywrightError
 
+from browse_together.contract.actions.traits import Effect, Navigation
+from browse_together.contract.errors import BrowserCrashed, HumanInControl, TimedOut, UnknownOutcome
+from browse_together.contract.next_calls import next_call
 from browser_service.host import errors
 from browser_service.host.calls import CallRun
 from browser_service.host.elements.handles import let_go
@@ -19,9 +22,6 @@ from browser_service.host.stages.errors import explain
 from browser_service.host.stages.rules import watch_requests
 from browser_service.host.tabs.observer import Observer
 from browser_service.host.tabs.presses import STILL_S, ActPresses
-from shared.actions.traits import Effect, Navigation
-from shared.errors import BrowserCrashed, HumanInControl, TimedOut, UnknownOutcome
-from shared.next_calls import next_call
 
 _WAITS_S: Final = 15.0
 """How long an act waits for a person to be still."""

@@ -13,8 +13,8 @@ from PIL import Image
 from playwright.async_api import CDPSession, Page
 from playwright.async_api import Error as PlaywrightError
 
-from shared.background import Background
-from shared.frames import View
+from browse_together.contract.background import Background
+from browse_together.contract.frames import View
 
 Show = Callable[[str, int, int], None]
 """The receiver of a JPEG in base64, and of the width and height of the viewport that it shows."""

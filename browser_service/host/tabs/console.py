@@ -10,13 +10,13 @@ from typing import Final, TypeVar
 
 from playwright.async_api import ConsoleMessage, Error, Frame, JSHandle, Page, Request
 
+from browse_together.contract.background import Background
+from browse_together.contract.cuts import cut
+from browse_together.contract.model import Json
+from browse_together.contract.timestamps import iso
 from browser_service.host.elements.ties import listen
 from browser_service.host.network.tab_events import TabEvents, TabListener
 from browser_service.host.tabs.record import PageRecord
-from shared.background import Background
-from shared.cuts import cut
-from shared.model import Json
-from shared.timestamps import iso
 
 _MOST_ENTRIES: Final = 200
 _MOST_TEXT: Final = 2_000

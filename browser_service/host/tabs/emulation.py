@@ -15,10 +15,10 @@ from playwright.async_api import CDPSession, Page, ViewportSize
 from playwright.async_api import Error as PlaywrightError
 from pydantic.alias_generators import to_camel
 
+from browse_together.contract.errors import ValidationFailed, field_details
+from browse_together.contract.model import Json
 from browser_service.host.tabs.record import PageRecord
 from browser_service.host.tabs.tab import Tab
-from shared.errors import ValidationFailed, field_details
-from shared.model import Json
 
 Settings = Mapping[str, Any]  # Any: the arguments of Playwright's calls
 _FEATURES: Final = {

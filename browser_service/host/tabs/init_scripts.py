@@ -12,11 +12,11 @@ from typing import Final
 
 from playwright.async_api import BrowserContext, Page
 
+from browse_together.contract.errors import ResourceExhausted, ValidationFailed, field_details
+from browse_together.contract.model import Json
+from browse_together.contract.next_calls import next_call
 from browser_service.host.background import bounded
 from browser_service.host.tabs.record import PageRecord
-from shared.errors import ResourceExhausted, ValidationFailed, field_details
-from shared.model import Json
-from shared.next_calls import next_call
 
 _MOST: Final = 20
 _MOST_CHARACTERS: Final = 300_000

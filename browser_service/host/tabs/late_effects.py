@@ -13,13 +13,13 @@ from playwright.async_api import CDPSession, Page, Request, WebSocket
 from playwright.async_api import Error as PlaywrightError
 from pydantic import BaseModel, ValidationError
 
+from browse_together.contract.background import AtMost, Background
+from browse_together.contract.cuts import cut
+from browse_together.contract.next_calls import next_call
 from browser_service.host.events import well_formed
 from browser_service.host.scripts import call_of, script
 from browser_service.host.scripts.results import bounded
 from browser_service.host.tabs.observation import Observation
-from shared.background import AtMost, Background
-from shared.cuts import cut
-from shared.next_calls import next_call
 
 _NOTES: Final = script("late_effects")
 _LATER: Final = "function (sent, ms, most) { return this.later(ms + this.late(sent), most) }"

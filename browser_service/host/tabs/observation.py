@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 
 from playwright.async_api import WebSocket
 
+from browse_together.contract.model import Json
+from browse_together.contract.quoting import address, quoted
 from browser_service.host.network.act_requests import (
     FAILURES,
     LISTED,
@@ -18,8 +20,6 @@ from browser_service.host.network.act_requests import (
 )
 from browser_service.host.network.downloads import ActiveDownload
 from browser_service.waits import wait_until
-from shared.model import Json
-from shared.quoting import address, quoted
 
 _BODIES_S = 0.1
 _NAVIGATION_S = 5.0

@@ -6,6 +6,8 @@ from typing import Final
 
 from playwright.async_api import Error, Frame, Page, Request, Response, WebSocket
 
+from browse_together.contract.cuts import cut
+from browse_together.contract.quoting import address
 from browser_service.host.elements.ties import listen
 from browser_service.host.events import address_of, well_formed
 from browser_service.host.network.act_requests import MOST_RECORDED, SAFE_METHODS, ActWindow, Polling, add_line, is_read
@@ -14,8 +16,6 @@ from browser_service.host.network.tab_events import TabEvents, TabListener
 from browser_service.host.tabs.late_effects import LateEffects
 from browser_service.host.tabs.observation import Observation
 from browser_service.security.urls import BROWSERS_OWN, abridged
-from shared.cuts import cut
-from shared.quoting import address
 
 _ERROR_CHARACTERS: Final = 300
 

@@ -6,13 +6,13 @@ from typing import Final
 from playwright.async_api import ElementHandle, Page
 from playwright.async_api import Error as PlaywrightError
 
+from browse_together.contract.background import AtMost
+from browse_together.contract.errors import ValidationFailed
+from browse_together.contract.frames import ShownList
+from browse_together.contract.strokes import Stroke
 from browser_service.host.scripts import script
 from browser_service.host.scripts.results import bounded, read
 from browser_service.host.tabs.record import PageRecord
-from shared.background import AtMost
-from shared.errors import ValidationFailed
-from shared.frames import ShownList
-from shared.strokes import Stroke
 
 _LIST_UNDER: Final = script("list_under")
 _OPTIONS: Final = bounded(script("list_options"))

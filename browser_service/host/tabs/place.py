@@ -10,14 +10,14 @@ from playwright.async_api import Frame, Page
 from pydantic import FiniteFloat
 from typing_extensions import TypedDict
 
+from browse_together.contract.background import AtMost, Background
+from browse_together.contract.model import weight
+from browse_together.contract.pages import Parked
 from browser_service.host.background import bounded
 from browser_service.host.elements.ties import ignore, listen, open_session
 from browser_service.host.scripts import call_of, results, script
 from browser_service.host.tabs.record import BLANK
 from browser_service.host.tabs.tab import Tab
-from shared.background import AtMost, Background
-from shared.model import weight
-from shared.pages import Parked
 
 _SCROLLS_WITHIN_S: Final = 2.0
 _WALKS_WITHIN_S: Final = 5.0

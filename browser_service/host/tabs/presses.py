@@ -16,8 +16,8 @@ from typing import Final
 from playwright.async_api import CDPSession
 from playwright.async_api import Error as PlaywrightError
 
+from browse_together.contract.background import AtMost
 from browser_service.host.scripts import call_of, script
-from shared.background import AtMost
 
 STILL_S: Final = 3.0
 """After a press of the person's, an agent's next act waits until there was none for so long."""

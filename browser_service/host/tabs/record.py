@@ -6,6 +6,13 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
+from browse_together.contract.calls import Notice, PageLimit
+from browse_together.contract.errors import BrowseError, PageNotFound, SessionNotFound
+from browse_together.contract.events import HostEvent, NoticeGiven, PageChanged
+from browse_together.contract.frames import Chooser, ShownDialog, ShownList
+from browse_together.contract.next_calls import next_call
+from browse_together.contract.pages import ASK_FOR_TAB, Access, Lent, PageState, Parked
+from browse_together.contract.userinfo import without_userinfo
 from browser_service.host.events import well_formed
 from browser_service.host.tabs.life import Life, LifeEvent, after
 from browser_service.rules.human import HumanRequest
@@ -15,13 +22,6 @@ from browser_service.security.act_rules import Act
 from browser_service.security.http_logins import Challenge
 from browser_service.security.origins import within
 from browser_service.security.urls import abridged_in
-from shared.calls import Notice, PageLimit
-from shared.errors import BrowseError, PageNotFound, SessionNotFound
-from shared.events import HostEvent, NoticeGiven, PageChanged
-from shared.frames import Chooser, ShownDialog, ShownList
-from shared.next_calls import next_call
-from shared.pages import ASK_FOR_TAB, Access, Lent, PageState, Parked
-from shared.userinfo import without_userinfo
 
 BLANK: Final = "about:blank"
 ERROR_PAGE: Final = "chrome-error:"

@@ -11,16 +11,23 @@ from typing import TYPE_CHECKING, Final
 from PIL import Image, ImageOps
 from playwright.async_api import Page, ScreencastFrame
 
+from browse_together.contract.calls import Call
+from browse_together.contract.errors import (
+    BrowseError,
+    NotInstalled,
+    ResourceExhausted,
+    TimedOut,
+    ValidationFailed,
+    field_details,
+)
+from browse_together.contract.installation import install_command
+from browse_together.contract.model import Json
+from browse_together.contract.next_calls import next_call
 from browser_service.host.background import bounded
 from browser_service.host.elements.ties import listen
 from browser_service.host.files import Files
 from browser_service.host.tabs.record import PageRecord
 from browser_service.security.origins import first_outside
-from shared.calls import Call
-from shared.errors import BrowseError, NotInstalled, ResourceExhausted, TimedOut, ValidationFailed, field_details
-from shared.installation import install_command
-from shared.model import Json
-from shared.next_calls import next_call
 
 if TYPE_CHECKING:
     from av import VideoFrame

@@ -13,13 +13,13 @@ from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Frame
 from pydantic import Field, ValidationError
 
+from browse_together.contract.frames import Box
+from browse_together.contract.model import Model
 from browser_service.host.elements.closed_fields import Found, UnknownPlaceError
 from browser_service.host.scripts import script
 from browser_service.host.tabs.cast import Picture, Sent
 from browser_service.host.tabs.tab import Tab
 from browser_service.pictures import flatten, work_on
-from shared.frames import Box
-from shared.model import Model
 
 _EVERY_S: Final = 1.0
 _GAP_S: Final = 0.2

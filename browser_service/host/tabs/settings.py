@@ -3,13 +3,13 @@
 import json
 from typing import Any
 
+from browse_together.contract.model import Json
 from browser_service.host.network.routes import PageNetwork, Rule
 from browser_service.host.network.traffic import Traffic
 from browser_service.host.tabs.emulation import Emulation
 from browser_service.host.tabs.init_scripts import InitScripts
 from browser_service.host.tabs.record import PageRecord
 from browser_service.host.tabs.tab import Tab
-from shared.model import Json
 
 _SHOWN = 200
 

@@ -7,6 +7,9 @@ from typing import Any, Final, NamedTuple, Protocol
 from playwright.async_api import BrowserContext, CDPSession, Page
 from playwright.async_api import Error as PlaywrightError
 
+from browse_together.contract.background import AtMost, Background
+from browse_together.contract.cuts import cut
+from browse_together.contract.model import Json, weight
 from browser_service.host.background import bounded
 from browser_service.host.elements.closed_fields import ClosedFields
 from browser_service.host.elements.field_watch import FieldWatch
@@ -24,9 +27,6 @@ from browser_service.host.tabs.presses import Presses
 from browser_service.host.tabs.record import BLANK, PageRecord
 from browser_service.rules.bounded import Bounded
 from browser_service.security.urls import abridged
-from shared.background import AtMost, Background
-from shared.cuts import cut
-from shared.model import Json, weight
 
 _SET: Final = "Emulation.setDeviceMetricsOverride"
 _CLEAR: Final = "Emulation.clearDeviceMetricsOverride"

@@ -11,16 +11,16 @@ from typing import Final, Protocol
 from playwright.async_api import BrowserContext
 from playwright.async_api import Error as PlaywrightError
 
+from browse_together.contract.actions.tracing import StartTracing
+from browse_together.contract.calls import Call
+from browse_together.contract.errors import BrowserCrashed, Forbidden, ResourceExhausted, ValidationFailed
+from browse_together.contract.events import NoticeGiven
+from browse_together.contract.model import Json
+from browse_together.contract.next_calls import next_call
 from browser_service.host.background import bounded
 from browser_service.host.errors import has_ended
 from browser_service.host.files import Files, dated
 from browser_service.host.tabs.record import PageRecord
-from shared.actions.tracing import StartTracing
-from shared.calls import Call
-from shared.errors import BrowserCrashed, Forbidden, ResourceExhausted, ValidationFailed
-from shared.events import NoticeGiven
-from shared.model import Json
-from shared.next_calls import next_call
 
 _IN_THE_WAY: Final = ("already started", "Target crashed")
 _CLEARED_WITHIN_S: Final = 12.0

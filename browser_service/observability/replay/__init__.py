@@ -11,18 +11,18 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 import browser_service
-import shared
+from browse_together import contract
+from browse_together.contract.calls import ActivityRecord
+from browse_together.contract.frames import ActPictures, ShownPicture
+from browse_together.contract.model import Json
+from browse_together.contract.timestamps import iso
+from browse_together.contract.wire import VERSION
 from browser_service.observability.search import argument_texts
-from shared.calls import ActivityRecord
-from shared.frames import ActPictures, ShownPicture
-from shared.model import Json
-from shared.timestamps import iso
-from shared.wire import VERSION
 
 _HERE: Final = Path(__file__).parent
 _LOOKS: Final = Path(browser_service.__file__).parent / "wall" / "static" / "base.css"
 """The wall's style sheet, because a replay looks like the wall."""
-_ACTS: Final = Path(shared.__file__).with_name("acts.js")
+_ACTS: Final = Path(contract.__file__).with_name("acts.js")
 _AT_ONCE: Final = timedelta(seconds=0.5)
 """An act that begins this soon after another one on its page shares that page's next picture."""
 _WITH_ROOM: Final = "browse-together replay --max-mb gives them room"

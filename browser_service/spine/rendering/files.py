@@ -7,12 +7,12 @@ from typing import Final, NamedTuple
 from pydantic import BaseModel, ConfigDict, JsonValue
 from pydantic.alias_generators import to_camel
 
-from shared.calls import Preview
-from shared.model import Json, list_at
-from shared.next_calls import next_call
-from shared.quoting import Foreign, Frame, flat, of_file
-from shared.replies import ForModel, Place
-from shared.wire import FILE_URI, INLINE_TEXT
+from browse_together.contract.calls import Preview
+from browse_together.contract.model import Json, list_at
+from browse_together.contract.next_calls import next_call
+from browse_together.contract.quoting import Foreign, Frame, flat, of_file
+from browse_together.contract.replies import ForModel, Place
+from browse_together.contract.wire import FILE_URI, INLINE_TEXT
 
 _MOST_LINKS: Final = 10
 

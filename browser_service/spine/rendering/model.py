@@ -6,6 +6,14 @@ from typing import Final, cast
 
 from pydantic import JsonValue
 
+from browse_together.contract.actions.base import Action
+from browse_together.contract.errors import PageRequired
+from browse_together.contract.mentions import respelled_calls
+from browse_together.contract.model import Json, list_at, object_at
+from browse_together.contract.quoting import Foreign, address, legible_json, one_line, quoted
+from browse_together.contract.replies import ForModel, ModelReply, error_lines
+from browse_together.contract.toolsets import listed_names
+from browse_together.contract.wire import DEFAULT_SESSION
 from browser_service.spine.rendering.files import File, Line, attachments, files_of, lines_of, text_block
 from browser_service.spine.rendering.reach import add_toolsets, spell_calls
 from browser_service.spine.rendering.result import (
@@ -19,14 +27,6 @@ from browser_service.spine.rendering.result import (
     without_bytes,
 )
 from browser_service.spine.rendering.told import PageReader
-from shared.actions.base import Action
-from shared.errors import PageRequired
-from shared.mentions import respelled_calls
-from shared.model import Json, list_at, object_at
-from shared.quoting import Foreign, address, legible_json, one_line, quoted
-from shared.replies import ForModel, ModelReply, error_lines
-from shared.toolsets import listed_names
-from shared.wire import DEFAULT_SESSION
 
 _MOST_NOTICES: Final = 8
 """A person's words, and three lines of what happened."""

@@ -5,9 +5,9 @@ from typing import Final
 
 from pydantic import JsonValue
 
-from shared import catalogue, toolsets
-from shared.actions.base import Action
-from shared.model import Json, list_at, object_at
+from browse_together.contract import catalogue, toolsets
+from browse_together.contract.actions.base import Action
+from browse_together.contract.model import Json, list_at, object_at
 
 Spell = Callable[[str], str]
 _OURS: Final = ("observed", "help", "advice")

@@ -8,20 +8,13 @@ from typing import Final, cast
 
 from pydantic import BaseModel, ValidationError
 
-from browser_service.spine.register import Reply
-from browser_service.spine.rendering.files import File
-from browser_service.spine.rendering.model import for_model
-from browser_service.spine.rendering.reach import spell_calls
-from browser_service.spine.rendering.result import origin_of
-from browser_service.spine.rendering.terminal import for_terminal
-from browser_service.spine.rendering.told import PageReader
-from shared import catalogue, wire, written
-from shared.actions.base import Action
-from shared.errors import InvalidRequest
-from shared.mentions import calls_on_page
-from shared.model import Json, object_at
-from shared.quoting import Foreign, assembled, escaped, legible
-from shared.replies import (
+from browse_together.contract import catalogue, wire, written
+from browse_together.contract.actions.base import Action
+from browse_together.contract.errors import InvalidRequest
+from browse_together.contract.mentions import calls_on_page
+from browse_together.contract.model import Json, object_at
+from browse_together.contract.quoting import Foreign, assembled, escaped, legible
+from browse_together.contract.replies import (
     FORM,
     OTHER_VERSION,
     Completions,
@@ -33,7 +26,14 @@ from shared.replies import (
     ModelReply,
     ReplyForm,
 )
-from shared.resources import JSON
+from browse_together.contract.resources import JSON
+from browser_service.spine.register import Reply
+from browser_service.spine.rendering.files import File
+from browser_service.spine.rendering.model import for_model
+from browser_service.spine.rendering.reach import spell_calls
+from browser_service.spine.rendering.result import origin_of
+from browser_service.spine.rendering.terminal import for_terminal
+from browser_service.spine.rendering.told import PageReader
 
 _HEADER_CHARACTERS: Final = 4_000
 """Longest header that is accepted; parsed headers are cached."""

@@ -7,13 +7,13 @@ from urllib.parse import urlsplit
 
 from pydantic import JsonValue
 
-from shared.actions.base import Action
-from shared.catalogue import NAMES
-from shared.model import Json, list_at
-from shared.next_calls import next_call
-from shared.quoting import Foreign, address, escaped, flat, quoted
-from shared.replies import headers_line
-from shared.wire import CHANGED, FORESEEN
+from browse_together.contract.actions.base import Action
+from browse_together.contract.catalogue import NAMES
+from browse_together.contract.model import Json, list_at
+from browse_together.contract.next_calls import next_call
+from browse_together.contract.quoting import Foreign, address, escaped, flat, quoted
+from browse_together.contract.replies import headers_line
+from browse_together.contract.wire import CHANGED, FORESEEN
 
 OF_PAGE: Final = {"outline": "in outline", "changes": "changed", "snapshot": "says", "gave": "gave", "outputs": "gave"}
 """The keys of a reply that hold the page's words, with their headings."""

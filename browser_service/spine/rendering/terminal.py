@@ -3,6 +3,12 @@
 import json
 from typing import cast
 
+from browse_together.contract.actions.base import Action
+from browse_together.contract.mentions import as_commands
+from browse_together.contract.model import Json, list_at
+from browse_together.contract.quoting import Foreign, address, assembled, each_framed, escaped, flat, one_line, quoted
+from browse_together.contract.replies import TerminalReply
+from browse_together.contract.wire import DEFAULT_SESSION
 from browser_service.spine.rendering.files import File
 from browser_service.spine.rendering.reach import spell_calls
 from browser_service.spine.rendering.result import (
@@ -14,12 +20,6 @@ from browser_service.spine.rendering.result import (
     step_lines,
     without_advice,
 )
-from shared.actions.base import Action
-from shared.mentions import as_commands
-from shared.model import Json, list_at
-from shared.quoting import Foreign, address, assembled, each_framed, escaped, flat, one_line, quoted
-from shared.replies import TerminalReply
-from shared.wire import DEFAULT_SESSION
 
 _SEEN = "observed"
 """Key of the text of an act, which is for people. Other actions' texts may be what a script asked for."""

@@ -2,8 +2,8 @@
 
 from typing import Final
 
+from browse_together.contract.model import Json
 from browser_service.rules.bounded import Bounded
-from shared.model import Json
 
 _MOST: Final = 20_000
 _FOR_S: Final = 600.0

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from client.autostart import Autostart
-from client.http import ServiceClient
+from browse_together.client.autostart import Autostart
+from browse_together.client.http import ServiceClient
+from browse_together.contract.written import fingerprint
 from mcp_gateway.chats import credentials
 from mcp_gateway.settings import Settings
-from shared.written import fingerprint
 
 pytestmark = pytest.mark.anyio
 

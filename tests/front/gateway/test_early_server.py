@@ -12,6 +12,9 @@ from mcp.types import JSONRPCError, JSONRPCRequest, JSONRPCResponse
 from mcp.types.version import HANDSHAKE_PROTOCOL_VERSIONS, LATEST_HANDSHAKE_VERSION
 from pydantic import JsonValue
 
+from browse_together.contract.instructions import INSTRUCTIONS
+from browse_together.contract.json_lines.lines import Lines
+from browse_together.contract.toolsets import NAMES
 from mcp_gateway import jsonrpc
 from mcp_gateway.cards import EXTENSION, MIME_TYPE
 from mcp_gateway.connection import Connection
@@ -23,9 +26,6 @@ from mcp_gateway.stdio.early import HANDSHAKE_VERSIONS, EarlyReplies
 from mcp_gateway.stdio.foreseen import foresee
 from mcp_gateway.stdio.launcher import Launcher
 from mcp_gateway.tools import listed_tools
-from shared.instructions import INSTRUCTIONS
-from shared.json_lines.lines import Lines
-from shared.toolsets import NAMES
 from tests.support.chat import CLIENT, MODERN, Chat
 from tests.support.gateway_fixtures import connection_to
 

@@ -18,10 +18,10 @@ from starlette.responses import PlainTextResponse, Response
 from structlog.contextvars import merge_contextvars
 from structlog.testing import capture_logs
 
+from browse_together.contract import catalogue, wire, written
+from browse_together.contract.peer_calls import CONVERTED
 from mcp_gateway.chats import credentials
 from mcp_gateway.connection import Connection
-from shared import catalogue, wire, written
-from shared.peer_calls import CONVERTED
 from tests.support.chat import text
 from tests.support.standin import BrokenOff, Json, Seen, StandIn, echo, failure, listening, success
 

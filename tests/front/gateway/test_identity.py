@@ -11,11 +11,11 @@ from mcp import Client
 from mcp.types import Implementation, TextContent
 from starlette.responses import Response
 
-from client.credentials import Credentials, mint
+from browse_together.client.credentials import Credentials, mint
+from browse_together.contract import wire
 from mcp_gateway.chats import credentials
 from mcp_gateway.connection import Connection
 from mcp_gateway.settings import Settings
-from shared import wire
 from tests.support.gateway_fixtures import SECRET, connection_to
 from tests.support.standin import Seen, StandIn, echo, failure
 

@@ -6,12 +6,12 @@ import httpx
 import pytest
 from structlog.testing import capture_logs
 
-from client.autostart import Autostart
-from client.http import ServiceClient
+from browse_together.client.autostart import Autostart
+from browse_together.client.http import ServiceClient
+from browse_together.contract.written import fingerprint
 from mcp_gateway import ineffective
 from mcp_gateway.chats import credentials
 from mcp_gateway.settings import Settings
-from shared.written import fingerprint
 from tests.support.service import RunningService
 from tests.support.sharing import StartService
 

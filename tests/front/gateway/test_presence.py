@@ -10,9 +10,9 @@ from mcp.types import Implementation
 from pydantic import JsonValue
 from starlette.responses import Response
 
+from browse_together.contract import wire
+from browse_together.contract.events import CallMoved
 from mcp_gateway.connection import Connection
-from shared import wire
-from shared.events import CallMoved
 from tests.support.chat import text
 from tests.support.gateway_fixtures import SECRET
 from tests.support.standin import Json, Seen, StandIn, success

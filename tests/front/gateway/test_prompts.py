@@ -6,9 +6,9 @@ from mcp import Client
 from mcp.shared.exceptions import MCPError
 from mcp.types import PromptReference, TextContent
 
+from browse_together.contract.limits import UNLIMITED, Limits
 from mcp_gateway.connection import Connection
 from mcp_gateway.prompts import listed
-from shared.limits import UNLIMITED, Limits
 
 pytestmark = pytest.mark.anyio
 

@@ -11,16 +11,16 @@ from pathlib import Path
 
 import pytest
 
+from browse_together.client.autostart import Autostart
+from browse_together.client.connecting import ConnectingSettings
+from browse_together.client.credentials import Credentials, mint
+from browse_together.client.http import ServiceClient
+from browse_together.contract import wire
+from browse_together.contract.errors import ServiceUnavailable
+from browse_together.contract.secret import ensure_secret, proof
+from browse_together.contract.written import fingerprint
 from browser_service.cli.client import Client
 from browser_service.cli.running import running_settings
-from client.autostart import Autostart
-from client.connecting import ConnectingSettings
-from client.credentials import Credentials, mint
-from client.http import ServiceClient
-from shared import wire
-from shared.errors import ServiceUnavailable
-from shared.secret import ensure_secret, proof
-from shared.written import fingerprint
 from tests.support.certificates import certificate
 from tests.support.listening import become, listening
 from tests.support.service import RunningService, settings_for

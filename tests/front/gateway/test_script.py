@@ -8,10 +8,10 @@ import jwt
 import pytest
 from starlette.responses import Response
 
+from browse_together.contract import toolsets, wire
 from mcp_gateway import tools
 from mcp_gateway.settings import Settings
 from mcp_gateway.transports.serving import Script
-from shared import toolsets, wire
 from tests.support.gateway_fixtures import connection_to
 from tests.support.json import AnyJson
 from tests.support.json_lines import Speaker, speaking

@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 import httpcore
 import pytest
 
-from client.proven import PlainStream
+from browse_together.client.proven import PlainStream
 from tests.support.listening import become
 from tests.support.tab import closed_port
 

@@ -10,15 +10,15 @@ from pathlib import Path
 
 import pytest
 
+from browse_together.client.credentials import mint
+from browse_together.contract.calls import Call
+from browse_together.contract.errors import HostGone, InvalidRequest, Relayed
+from browse_together.contract.named_secrets import NamedSecret
+from browse_together.contract.pages import Answer as PersonsAnswer
 from browser_service.carriers import messages
 from browser_service.carriers.host_end import Fenced
 from browser_service.carriers.remote_host import RemoteHost
 from browser_service.rules.leases import Ownership
-from client.credentials import mint
-from shared.calls import Call
-from shared.errors import HostGone, InvalidRequest, Relayed
-from shared.named_secrets import NamedSecret
-from shared.pages import Answer as PersonsAnswer
 from tests.support.cuttable import Cuttable, cuttable
 from tests.support.json import AnyJson
 from tests.support.links import PATIENCE_S, FrontSide, far, front_of, linked, opened, running

@@ -10,15 +10,15 @@ import httpx
 import pytest
 from websockets.exceptions import InvalidStatus
 
+from browse_together.client.credentials import mint, mint_host
+from browse_together.contract import wire
+from browse_together.contract.calls import Call, ClientRef
+from browse_together.contract.errors import HostGone
+from browse_together.contract.frames import View
+from browse_together.contract.pages import Answer
+from browse_together.contract.strokes import Strokes
 from browser_service.carriers import checks, front_end, link
 from browser_service.carriers.messages import FILE, LINK, MOST_MESSAGE
-from client.credentials import mint, mint_host
-from shared import wire
-from shared.calls import Call, ClientRef
-from shared.errors import HostGone
-from shared.frames import View
-from shared.pages import Answer
-from shared.strokes import Strokes
 from tests.support.json import AnyJson
 from tests.support.links import PATIENCE_S, FrontSide, dialled, front_of, hello, rogue
 from tests.support.listening import become, listening

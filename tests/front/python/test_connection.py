@@ -11,8 +11,8 @@ from pydantic import JsonValue
 from starlette.responses import Response
 
 from browse_together import AsyncBrowser, Browser
+from browse_together.contract import wire
 from browse_together.errors import PageOwned, RateLimited, SessionNotFound
-from shared import wire
 from tests.support.standin import Answer, Seen, StandIn, failure, success
 
 pytestmark = pytest.mark.anyio

@@ -16,14 +16,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from browse_together.client.credentials import mint, token_id
+from browse_together.contract import wire
+from browse_together.contract.calls import ClientRef
+from browse_together.contract.errors import ServiceUnavailable, Unauthorized
+from browse_together.contract.limits import UNLIMITED
+from browse_together.contract.secret import ensure_secret
 from browser_service.security import auth
 from browser_service.security.auth import identify
-from client.credentials import mint, token_id
-from shared import wire
-from shared.calls import ClientRef
-from shared.errors import ServiceUnavailable, Unauthorized
-from shared.limits import UNLIMITED
-from shared.secret import ensure_secret
 from tests.support.service import Agent, RunningService
 from tests.support.site import Site
 

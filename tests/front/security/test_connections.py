@@ -11,10 +11,10 @@ import httpx
 import psutil
 import pytest
 
+from browse_together.client.credentials import mint
+from browse_together.contract import patience, requests, wire
+from browse_together.contract.pages import Figures
 from browser_service.http import edge, streams, watching
-from client.credentials import mint
-from shared import patience, requests, wire
-from shared.pages import Figures
 from tests.support.listening import become, listening
 from tests.support.service import RunningService
 

@@ -10,10 +10,10 @@ from typing import Any
 import httpx
 import pytest
 
+from browse_together.contract import wire
+from browse_together.contract.wire import MAX_MESSAGE_BYTES
 from browser_service.http.edge import Edge
 from browser_service.http.faults import error_response
-from shared import wire
-from shared.wire import MAX_MESSAGE_BYTES
 from tests.support.json import AnyJson
 from tests.support.listening import connected, listening
 from tests.support.service import Agent, RunningService

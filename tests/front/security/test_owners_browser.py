@@ -2,7 +2,7 @@
 
 import pytest
 
-from shared import wire
+from browse_together.contract import wire
 from tests.support.sharing import StartService
 
 pytestmark = pytest.mark.anyio

@@ -8,8 +8,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from client.credentials import mint, token_id
-from shared import wire
+from browse_together.client.credentials import mint, token_id
+from browse_together.contract import wire
 from tests.support.listening import PATIENCE_S
 from tests.support.service import Agent, RunningService, running_service, settings_for
 from tests.support.tokens import sharing, token_for

@@ -12,10 +12,10 @@ from pathlib import Path
 import jwt
 import pytest
 
+from browse_together.client.credentials import mint
+from browse_together.contract import wire
+from browse_together.contract.errors import Unauthorized
 from browser_service.security.auth import identify_host
-from client.credentials import mint
-from shared import wire
-from shared.errors import Unauthorized
 from tests.support.service import Agent, RunningService, running_service, settings_for
 from tests.support.site import Site
 from tests.support.tokens import limited, sharing, token_for

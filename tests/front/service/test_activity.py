@@ -2,10 +2,10 @@
 
 import pytest
 
+from browse_together.contract import wire
 from browser_service.observability.activity import activity_record
 from browser_service.observability.visibility import may_see
 from browser_service.store.activity import Row
-from shared import wire
 from tests.support.account import logging_out, recorded
 from tests.support.json import AnyJson
 from tests.support.listening import become, sent

@@ -10,11 +10,11 @@ import httpx
 import pytest
 from httpx_sse import EventSource
 
+from browse_together.contract import wire
+from browse_together.contract.calls import Outcome
+from browse_together.contract.catalogue import parse
 from browser_service.security.auth import Identity
 from browser_service.store.activity import RowFilter
-from shared import wire
-from shared.calls import Outcome
-from shared.catalogue import parse
 from tests.support.account import logging_out, recorded
 from tests.support.json import AnyJson
 from tests.support.listening import become, connected, listening

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from shared import wire
+from browse_together.contract import wire
 from tests.support.account import forgotten, recorded
 from tests.support.listening import become, connected, listening, sent
 from tests.support.service import Agent, running_service, settings_for

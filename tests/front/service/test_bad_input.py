@@ -5,8 +5,8 @@ import re
 
 import pytest
 
-from shared import wire
-from shared.catalogue import ACTIONS
+from browse_together.contract import wire
+from browse_together.contract.catalogue import ACTIONS
 from tests.support.json import AnyJson
 from tests.support.service import Agent
 from tests.support.site import Site

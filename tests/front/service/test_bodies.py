@@ -2,7 +2,7 @@
 
 import pytest
 
-from shared import wire
+from browse_together.contract import wire
 from tests.support.service import Agent
 
 pytestmark = pytest.mark.anyio

@@ -13,8 +13,8 @@ from typing import Any
 import httpx
 import pytest
 
-from shared import wire
-from shared.errors import InvalidRequest
+from browse_together.contract import wire
+from browse_together.contract.errors import InvalidRequest
 from tests.support.json import AnyJson
 from tests.support.listening import PATIENCE_S, become, connected, listening, sent, watching
 from tests.support.service import Agent, RunningService

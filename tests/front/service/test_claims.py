@@ -12,9 +12,9 @@ from typing import Any
 import httpx
 import pytest
 
+from browse_together.contract import catalogue
+from browse_together.contract.calls import CallState
 from browser_service.rules import claims, leases
-from shared import catalogue
-from shared.calls import CallState
 from tests.support.bodies import smallest
 from tests.support.json import AnyJson
 from tests.support.listening import become, sent

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 import structlog
 
+from browse_together.contract.data_files import JOURNAL_FILE
+from browse_together.contract.pages import PageState
 from browser_service.process import CannotStart, check_writable
 from browser_service.quarantine import files_set_aside
 from browser_service.store.journal import Journal
-from shared.data_files import JOURNAL_FILE
-from shared.pages import PageState
 from tests.front.service.test_restarts import started, told
 from tests.support.site import Site
 

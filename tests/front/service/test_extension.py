@@ -11,7 +11,7 @@ import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 import browser_service
-from shared.wire import EXTENSION_ID, VERSION
+from browse_together.contract.wire import EXTENSION_ID, VERSION
 from tests.support.extension import dialled, paired, pairing_link, strip
 from tests.support.json import AnyJson
 from tests.support.listening import connected, listening, present

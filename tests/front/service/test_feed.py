@@ -4,10 +4,10 @@ import asyncio
 
 import pytest
 
-from shared.calls import Call, Outcome
-from shared.errors import HostGone
-from shared.events import EventBatch
-from shared.pages import PageState
+from browse_together.contract.calls import Call, Outcome
+from browse_together.contract.errors import HostGone
+from browse_together.contract.events import EventBatch
+from browse_together.contract.pages import PageState
 from tests.support.carriers import JsonCarrier
 from tests.support.listening import become, sent
 from tests.support.sharing import StartService

@@ -4,10 +4,10 @@ import asyncio
 
 import pytest
 
-from shared.calls import Call, Outcome
-from shared.errors import HostGone
-from shared.frames import Frame, View
-from shared.pages import SessionSpec
+from browse_together.contract.calls import Call, Outcome
+from browse_together.contract.errors import HostGone
+from browse_together.contract.frames import Frame, View
+from browse_together.contract.pages import SessionSpec
 from tests.support.carriers import JsonCarrier
 from tests.support.service import Agent, RunningService
 from tests.support.sharing import StartService

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from browse_together.contract import wire
+from browse_together.contract.calls import DownloadState
+from browse_together.contract.events import DownloadMoved, PageChanged
+from browse_together.contract.frames import View
+from browse_together.contract.pages import SessionSpec
 from browser_service.security.auth import Identity
-from shared import wire
-from shared.calls import DownloadState
-from shared.events import DownloadMoved, PageChanged
-from shared.frames import View
-from shared.pages import SessionSpec
 from tests.support.clock import Clock
 from tests.support.fleets import Front, front
 from tests.support.json import AnyJson

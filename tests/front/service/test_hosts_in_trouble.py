@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from shared.errors import InvalidRequest
+from browse_together.contract.errors import InvalidRequest
 from tests.support.clock import Clock
 from tests.support.fleets import Elsewhere, Front, front
 from tests.support.service import Agent

@@ -6,8 +6,8 @@ import threading
 import httpx
 import pytest
 
-from shared import wire
-from shared.events import EventBatch
+from browse_together.contract import wire
+from browse_together.contract.events import EventBatch
 from tests.support.carriers import LONGEST_DELAY_S, JsonCarrier
 from tests.support.clock import Clock
 from tests.support.json import AnyJson

@@ -9,7 +9,7 @@ from pathlib import Path
 import jwt
 import pytest
 
-from shared.data_files import LINK_FILES
+from browse_together.contract.data_files import LINK_FILES
 from tests.front.service.test_person import HTML, as_person, opened, pending, resolve
 from tests.support.listening import become
 from tests.support.sharing import StartService

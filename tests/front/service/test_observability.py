@@ -11,15 +11,15 @@ import structlog
 from structlog.contextvars import merge_contextvars
 from structlog.testing import capture_logs
 
+from browse_together.contract import wire
+from browse_together.contract.actions.base import Action
+from browse_together.contract.catalogue import ACTIONS
+from browse_together.contract.errors import BrowseError, every_error
+from browse_together.contract.model import Json
 from browser_service.host.calls import Handler
 from browser_service.host.pages.handle import BrowserPage
 from browser_service.http import metrics_port
 from browser_service.observability.logging import configure
-from shared import wire
-from shared.actions.base import Action
-from shared.catalogue import ACTIONS
-from shared.errors import BrowseError, every_error
-from shared.model import Json
 from tests.support.fake_host import FakeHost
 from tests.support.listening import become
 from tests.support.service import Agent, settings_for

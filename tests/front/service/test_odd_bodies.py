@@ -4,9 +4,9 @@ from random import Random
 
 import pytest
 
-from shared import wire
-from shared.catalogue import ACTIONS
-from shared.replies import ForCompletion, ForModel, ForReader, ForTerminal
+from browse_together.contract import wire
+from browse_together.contract.catalogue import ACTIONS
+from browse_together.contract.replies import ForCompletion, ForModel, ForReader, ForTerminal
 from tests.support import odd
 from tests.support.json import AnyJson
 from tests.support.service import Agent

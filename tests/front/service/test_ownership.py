@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
+from browse_together.contract import catalogue
+from browse_together.contract.actions.base import PageAction
+from browse_together.contract.actions.traits import Claim, Effect
+from browse_together.contract.calls import ClientRef
 from browser_service.rules.leases import Lease
-from shared import catalogue
-from shared.actions.base import PageAction
-from shared.actions.traits import Claim, Effect
-from shared.calls import ClientRef
 from tests.support.bodies import smallest
 from tests.support.listening import become, connected, listening, present, sent, watching
 from tests.support.service import Agent, RunningService

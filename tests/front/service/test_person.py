@@ -13,9 +13,9 @@ from pathlib import Path
 import httpx
 import pytest
 
+from browse_together.client.credentials import mint
+from browse_together.contract import wire
 from browser_service.rules import human
-from client.credentials import mint
-from shared import wire
 from tests.support.account import recorded
 from tests.support.json import AnyJson
 from tests.support.listening import PATIENCE_S, become, connected, listening, present, sent, watching

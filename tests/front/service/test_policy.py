@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 import pytest
 
+from browse_together.contract import wire
+from browse_together.contract.actions.base import Action
+from browse_together.contract.errors import Forbidden
 from browser_service.security.auth import Identity
-from shared import wire
-from shared.actions.base import Action
-from shared.errors import Forbidden
 from tests.support.json import AnyJson
 from tests.support.service import Agent, RunningService
 

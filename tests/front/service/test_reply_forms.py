@@ -2,9 +2,9 @@
 
 import pytest
 
-from shared import wire
-from shared.mentions import as_commands
-from shared.replies import OTHER_VERSION, ForCompletion, ForModel, ForReader, ForTerminal, ReplyForm
+from browse_together.contract import wire
+from browse_together.contract.mentions import as_commands
+from browse_together.contract.replies import OTHER_VERSION, ForCompletion, ForModel, ForReader, ForTerminal, ReplyForm
 from tests.support.json import AnyJson
 from tests.support.service import Agent
 

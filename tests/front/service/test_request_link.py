@@ -7,8 +7,8 @@ from typing import Any
 import httpx
 import pytest
 
-from client.credentials import mint_key
-from shared import wire
+from browse_together.client.credentials import mint_key
+from browse_together.contract import wire
 from tests.support.json import AnyJson
 from tests.support.listening import listening
 from tests.support.service import Agent, RunningService

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from browse_together.contract.data_files import JOURNAL_FILE, KEY_FILE
+from browse_together.contract.wire import DEFAULT_SESSION
 from browser_service.security.seal import Seal
 from browser_service.store.journal import MOST_CLOSED_PAGES, ClosedPage, Journal
-from shared.data_files import JOURNAL_FILE, KEY_FILE
-from shared.wire import DEFAULT_SESSION
 from tests.support.listening import become
 from tests.support.service import Agent, RunningService, running_service, settings_for
 from tests.support.site import Answer, Site

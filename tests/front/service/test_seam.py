@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from browse_together.contract.calls import CallState
+from browse_together.contract.frames import View
 from browser_service.host.host import LocalHost
-from shared.calls import CallState
-from shared.frames import View
 from tests.support import browsers
 from tests.support.carriers import JsonCarrier, UnreliableCarrier
 from tests.support.listening import become, sent, watching

@@ -2,8 +2,8 @@
 
 import pytest
 
-from shared import catalogue
-from shared.actions.traits import Scope
+from browse_together.contract import catalogue
+from browse_together.contract.actions.traits import Scope
 from tests.support.bodies import smallest
 from tests.support.json import AnyJson
 from tests.support.listening import become, sent

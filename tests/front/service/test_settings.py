@@ -3,8 +3,8 @@
 import httpx
 import pytest
 
+from browse_together.contract import wire
 from browser_service.settings import Settings
-from shared import wire
 from tests.support.json import AnyJson
 from tests.support.service import Agent
 from tests.support.sharing import StartService

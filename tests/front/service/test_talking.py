@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from browse_together.contract.calls import Notice
+from browse_together.contract.data_files import JOURNAL_FILE
 from browser_service.rules.halts import PAUSE_S
 from browser_service.spine.register import Record
-from shared.calls import Notice
-from shared.data_files import JOURNAL_FILE
 from tests.support.account import forgotten, recorded
 from tests.support.json import AnyJson
 from tests.support.listening import PATIENCE_S, become, sent

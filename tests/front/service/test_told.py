@@ -5,15 +5,15 @@ from dataclasses import replace
 
 import pytest
 
+from browse_together.contract.errors import SessionNotFound
+from browse_together.contract.events import SessionTold, StateSaved
+from browse_together.contract.model import Json
+from browse_together.contract.pages import PageState, SessionSpec
 from browser_service.host.calls import Handler
 from browser_service.host.seam import ArtifactPort, HostLimits
 from browser_service.host.sessions.options import LaunchOptions
 from browser_service.security.urls import UrlPolicy
 from browser_service.sessions import told as told_sessions
-from shared.errors import SessionNotFound
-from shared.events import SessionTold, StateSaved
-from shared.model import Json
-from shared.pages import PageState, SessionSpec
 from tests.support.fake_host import FakeHost
 from tests.support.service import RunningService
 from tests.support.sharing import StartService

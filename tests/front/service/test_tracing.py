@@ -8,9 +8,9 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.trace import SpanKind, StatusCode, format_span_id, format_trace_id
 from pydantic import JsonValue
 
-from client.spans import tracing_of
-from client.tracing import Tracing
-from shared.model import Json
+from browse_together.client.spans import tracing_of
+from browse_together.client.tracing import Tracing
+from browse_together.contract.model import Json
 from tests.support.service import running_service, settings_for
 from tests.support.site import Site
 

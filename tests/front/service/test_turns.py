@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from browse_together.contract.calls import Call, CallState
+from browse_together.contract.errors import Cancelled, TimedOut
 from browser_service.rules.turns import PageQueue
 from browser_service.waits import turn_on
-from shared.calls import Call, CallState
-from shared.errors import Cancelled, TimedOut
 from tests.support.listening import PATIENCE_S, become, connected, listening, present, sent, watching
 from tests.support.service import Agent, RunningService
 from tests.support.sharing import StartService

@@ -4,8 +4,8 @@ import sqlite3
 
 import pytest
 
-from shared.events import EventBatch, StateSaved
-from shared.model import Json
+from browse_together.contract.events import EventBatch, StateSaved
+from browse_together.contract.model import Json
 from tests.support.carriers import JsonCarrier
 from tests.support.service import Agent, RunningService
 from tests.support.sharing import StartService

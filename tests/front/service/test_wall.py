@@ -9,8 +9,8 @@ import httpx
 import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
+from browse_together.contract.wire import MAX_SOCKET_BYTES, PROOF, WALL_GIVEN
 from browser_service.clients.presence import handle_of
-from shared.wire import MAX_SOCKET_BYTES, PROOF, WALL_GIVEN
 from tests.support.account import recorded
 from tests.support.json import AnyJson
 from tests.support.listening import connected, listening, present

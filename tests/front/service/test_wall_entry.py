@@ -3,7 +3,7 @@
 import httpx
 import pytest
 
-from shared import wire
+from browse_together.contract import wire
 from tests.support.service import Agent, RunningService
 from tests.support.sharing import StartService
 

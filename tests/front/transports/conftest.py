@@ -12,7 +12,7 @@ import pytest
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
-from client.autostart import Autostart
+from browse_together.client.autostart import Autostart
 from mcp_gateway.gateway import Gateway
 from mcp_gateway.settings import Settings
 from mcp_gateway.transports.listeners import Listeners

@@ -12,8 +12,8 @@ from mcp import Client, MCPError
 from mcp.types import TextContent
 from starlette.responses import Response
 
+from browse_together.contract import wire
 from mcp_gateway.websocket_client import NotConnected, Reconnect, websocket_client
-from shared import wire
 from tests.front.transports.conftest import KEY, Listen, Listening
 from tests.support.cuttable import Cuttable, cuttable
 from tests.support.json import AnyJson

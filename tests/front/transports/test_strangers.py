@@ -13,11 +13,11 @@ from mcp.client import ClientRequestContext
 from mcp.client.streamable_http import streamable_http_client
 from mcp.types import ListRootsResult, Root
 
+from browse_together.contract import patience, requests
+from browse_together.contract.requests import BodyLimits
 from mcp_gateway.transports import messages
 from mcp_gateway.transports.access import HELD, digest
 from mcp_gateway.websocket_client import NotConnected, websocket_client
-from shared import patience, requests
-from shared.requests import BodyLimits
 from tests.front.transports.conftest import KEY, OTHER_KEY, Listen, Listening, before
 from tests.support.listening import become
 from tests.support.standin import StandIn

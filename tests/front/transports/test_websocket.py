@@ -202,7 +202,7 @@ async def test_wss_has_the_certificate_of_the_settings(listen: Listen, tmp_path:
 async def test_a_websocket_outlives_the_time_that_a_request_has_to_come(
     listen: Listen, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("shared.patience.HEAD_WITHIN_S", 1.0)
+    monkeypatch.setattr("browse_together.contract.patience.HEAD_WITHIN_S", 1.0)
     cert, key = certificate(tmp_path)
     passed = asyncio.Event()
     async with listen(transport="websocket", tls_cert=cert, tls_key=key) as gateway:

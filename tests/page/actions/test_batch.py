@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from shared import wire
+from browse_together.contract import wire
 from tests.support.listening import become
 from tests.support.service import Agent
 from tests.support.site import Answer

@@ -2,9 +2,9 @@
 
 import pytest
 
+from browse_together.contract import wire
+from browse_together.contract.replies import ForModel
 from browser_service.host.stages import delta
-from shared import wire
-from shared.replies import ForModel
 from tests.support.json import AnyJson
 from tests.support.tab import Tab
 

@@ -4,8 +4,8 @@ from random import Random
 
 import pytest
 
-from shared import wire
-from shared.catalogue import ACTIONS
+from browse_together.contract import wire
+from browse_together.contract.catalogue import ACTIONS
 from tests.support import odd
 from tests.support.json import AnyJson
 from tests.support.tab import Tab

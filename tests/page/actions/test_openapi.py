@@ -17,7 +17,7 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from shared import wire
+from browse_together.contract import wire
 from tests.support.json import AnyJson
 from tests.support.service import RunningService
 from tests.support.tab import Tab

@@ -9,7 +9,7 @@ import threading
 
 import pytest
 
-from shared.model import Json
+from browse_together.contract.model import Json
 from tests.support.service import Agent
 from tests.support.site import Answer
 from tests.support.tab import Tab

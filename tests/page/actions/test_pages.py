@@ -8,8 +8,8 @@ import pytest
 from playwright.async_api import Locator, Page
 from pydantic.alias_generators import to_camel
 
-from shared.catalogue import ACTIONS
-from shared.schema import full_schema
+from browse_together.contract.catalogue import ACTIONS
+from browse_together.contract.schema import full_schema
 from tests.support.json import AnyJson
 from tests.support.listening import PATIENCE_S
 from tests.support.service import Agent

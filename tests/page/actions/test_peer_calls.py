@@ -2,7 +2,7 @@
 
 import pytest
 
-from shared.peer_calls import body_of
+from browse_together.contract.peer_calls import body_of
 from tests.support.json import AnyJson
 from tests.support.tab import Tab
 

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from shared import wire
+from browse_together.contract import wire
 from tests.support.service import Agent
 from tests.support.site import Answer, Site
 from tests.support.tab import Tab

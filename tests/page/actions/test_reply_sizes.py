@@ -8,8 +8,8 @@ from benchmarks import sites
 from benchmarks.chats import Ours
 from benchmarks.errands import TASKS
 from benchmarks.tasks import LIMITS, at
-from shared import wire
-from shared.replies import ForModel
+from browse_together.contract import wire
+from browse_together.contract.replies import ForModel
 from tests.support.json import AnyJson
 from tests.support.tab import Tab
 

@@ -10,8 +10,8 @@ import av
 import pytest
 from PIL import Image
 
+from browse_together.contract.installation import install_command
 from browser_service.host.tabs.recording import Video
-from shared.installation import install_command
 from tests.support.service import Agent
 from tests.support.tab import Tab
 

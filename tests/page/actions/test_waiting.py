@@ -10,8 +10,8 @@ import anyio
 import httpx
 import pytest
 
-from shared import wire
-from shared.catalogue import ACTIONS
+from browse_together.contract import wire
+from browse_together.contract.catalogue import ACTIONS
 from tests.support.json import AnyJson
 from tests.support.site import Answer
 from tests.support.tab import Tab

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from shared import wire
+from browse_together.contract import wire
 from tests.support.json import AnyJson
 from tests.support.listening import become
 from tests.support.service import Agent, RunningService

@@ -6,13 +6,13 @@ from typing import Final
 import pytest
 from mcp.types import EmbeddedResource, TextContent, TextResourceContents
 
+from browse_together.contract import wire
+from browse_together.contract.catalogue import ACTIONS
+from browse_together.contract.quoting import legible
+from browse_together.contract.replies import ForModel, ForTerminal, ModelReply, TerminalReply
 from browser_service.flows import running
 from browser_service.spine.rendering.reply import rendered
 from mcp_gateway import results
-from shared import wire
-from shared.catalogue import ACTIONS
-from shared.quoting import legible
-from shared.replies import ForModel, ForTerminal, ModelReply, TerminalReply
 from tests.support.frames import read
 from tests.support.json import AnyJson
 from tests.support.service import Agent

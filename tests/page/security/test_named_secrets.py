@@ -9,8 +9,8 @@ from urllib.parse import parse_qs
 
 import pytest
 
+from browse_together.contract.named_secrets import NamedSecret
 from browser_service.security.one_time_codes import from_authenticator
-from shared.named_secrets import NamedSecret
 from tests.support.json import AnyJson
 from tests.support.listening import become
 from tests.support.service import Agent, RunningService

@@ -5,7 +5,7 @@ from typing import Final
 
 import pytest
 
-from shared import wire
+from browse_together.contract import wire
 from tests.support.json import AnyJson
 from tests.support.service import Agent, RunningService
 from tests.support.site import Answer, Received, Site

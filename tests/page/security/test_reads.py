@@ -10,11 +10,11 @@ import pytest
 from fastapi.routing import _IncludedRouter as IncludedRouter  # FastAPI has no other name for it
 from starlette.routing import Route
 
-from shared import wire
-from shared.actions.traits import Effect, Scope
-from shared.catalogue import ACTIONS
-from shared.named_secrets import NamedSecret
-from shared.resources import RESOURCES, TEMPLATES, request
+from browse_together.contract import wire
+from browse_together.contract.actions.traits import Effect, Scope
+from browse_together.contract.catalogue import ACTIONS
+from browse_together.contract.named_secrets import NamedSecret
+from browse_together.contract.resources import RESOURCES, TEMPLATES, request
 from tests.support.bodies import smallest
 from tests.support.json import AnyJson
 from tests.support.service import Agent, RunningService

@@ -6,7 +6,7 @@ from typing import Final
 
 import pytest
 
-from shared.named_secrets import NamedSecret
+from browse_together.contract.named_secrets import NamedSecret
 from tests.support.json import AnyJson
 from tests.support.service import Agent, RunningService
 from tests.support.site import Site

@@ -11,8 +11,8 @@ from urllib.parse import quote
 
 import pytest
 
+from browse_together.contract.named_secrets import NamedSecret
 from browser_service.security.concealment import Concealment
-from shared.named_secrets import NamedSecret
 from tests.pure.security.test_spellings import SPELLINGS
 from tests.support.json import AnyJson
 from tests.support.listening import become

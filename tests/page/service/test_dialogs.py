@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from browse_together.contract import wire
 from browser_service.host.tabs.life import Life
-from shared import wire
 from tests.support.dialogs import CONFIRM, OPENER, asking, asks, notices
 from tests.support.json import AnyJson
 from tests.support.listening import become, sent

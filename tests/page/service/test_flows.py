@@ -8,8 +8,8 @@ from urllib.parse import parse_qs
 
 import pytest
 
+from browse_together.contract import wire
 from browser_service.flows import running
-from shared import wire
 from tests.support.json import AnyJson
 from tests.support.service import Agent, RunningService
 from tests.support.site import Answer, Received, Site

@@ -4,7 +4,7 @@ from itertools import count
 
 import pytest
 
-from shared.named_secrets import NamedSecret
+from browse_together.contract.named_secrets import NamedSecret
 from tests.support.account import recorded
 from tests.support.service import Agent, RunningService
 from tests.support.site import Answer, Site

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from shared.actions.traits import Effect
-from shared.catalogue import ACTIONS
+from browse_together.contract.actions.traits import Effect
+from browse_together.contract.catalogue import ACTIONS
 from tests.support.service import Agent
 from tests.support.site import Answer, Site
 

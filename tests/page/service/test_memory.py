@@ -4,9 +4,9 @@ import asyncio
 
 import pytest
 
+from browse_together.contract import catalogue
+from browse_together.contract.errors import CallNotFound
 from browser_service.spine.register import CallRegister, Reply
-from shared import catalogue
-from shared.errors import CallNotFound
 from tests.support.listening import PATIENCE_S, become
 from tests.support.service import Agent, RunningService
 from tests.support.site import Site

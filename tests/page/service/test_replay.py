@@ -8,9 +8,9 @@ import pytest
 from PIL import Image
 from playwright.async_api import expect
 
+from browse_together.contract.calls import ActivityRecord
+from browse_together.contract.frames import ActPictures, Box, ShownPicture
 from browser_service.observability.replay import Act, Replay
-from shared.calls import ActivityRecord
-from shared.frames import ActPictures, Box, ShownPicture
 from tests.support.json import AnyJson
 from tests.support.service import Agent, RunningService
 from tests.support.site import Site

@@ -9,11 +9,11 @@ from functools import partial
 import pytest
 from PIL import Image
 
+from browse_together.contract.frames import Frame, View
+from browse_together.contract.strokes import Stroke, Strokes
 from browser_service.host.pages import hands, screencast
 from browser_service.host.tabs import cast, secrecy
 from browser_service.host.tabs.secrecy import secrets_on
-from shared.frames import Frame, View
-from shared.strokes import Stroke, Strokes
 from tests.support.listening import PATIENCE_S, become
 from tests.support.service import Agent, RunningService
 from tests.support.site import Site

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from shared.catalogue import ACTIONS
-from shared.schema import full_schema, properties_of
+from browse_together.contract.catalogue import ACTIONS
+from browse_together.contract.schema import full_schema, properties_of
 from tests.support.json import AnyJson
 from tests.support.listening import become
 from tests.support.service import Agent, RunningService

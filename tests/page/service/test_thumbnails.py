@@ -9,11 +9,11 @@ import pytest
 from PIL import Image
 from structlog.testing import capture_logs
 
+from browse_together.contract import wire
+from browse_together.contract.errors import ServiceUnavailable
+from browse_together.contract.frames import View
 from browser_service.host.pages import screencast, thumbnails
 from browser_service.host.tabs import secrecy
-from shared import wire
-from shared.errors import ServiceUnavailable
-from shared.frames import View
 from tests.support.json import AnyJson
 from tests.support.listening import PATIENCE_S, become
 from tests.support.service import Agent, RunningService, running_service, settings_for

@@ -8,9 +8,9 @@ from collections.abc import Awaitable
 
 import pytest
 
+from browse_together.contract import wire
 from browser_service.host.background import bounded
 from browser_service.host.sessions import windows
-from shared import wire
 from tests.support.json import AnyJson
 from tests.support.listening import become, sent
 from tests.support.service import Agent, RunningService

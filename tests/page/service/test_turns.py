@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from shared.calls import CallState
+from browse_together.contract.calls import CallState
 from tests.support.listening import PATIENCE_S, become, sent, watching
 from tests.support.service import Agent, RunningService
 from tests.support.site import Site

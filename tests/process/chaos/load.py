@@ -5,9 +5,9 @@ import random
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from shared.actions.base import Action
-from shared.actions.traits import Scope, Unaddressed
-from shared.catalogue import ACTIONS
+from browse_together.contract.actions.base import Action
+from browse_together.contract.actions.traits import Scope, Unaddressed
+from browse_together.contract.catalogue import ACTIONS
 from tests.support.bodies import smallest
 
 _SHORT_MS: Final = 700

@@ -15,7 +15,7 @@ from typing import Final
 import psutil
 import pytest
 
-from shared.actions.traits import Effect
+from browse_together.contract.actions.traits import Effect
 from tests.process.chaos import victims
 from tests.process.chaos.chats import NO_REPLY, Chat, Sent
 from tests.process.chaos.load import Act, Catalogue, catalogue_body, desk_acts, may_be

@@ -10,8 +10,8 @@ from typing import Final
 
 import psutil
 
+from browse_together.contract.wire import INSTANCE_FILE
 from browser_service.host.sessions.processes import WatchedProcess
-from shared.wire import INSTANCE_FILE
 from tests.support.processes import command, is_browser
 
 _GONE_WITHIN_S: Final = 20

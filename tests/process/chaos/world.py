@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from browse_together.contract.errors import every_error
+from browse_together.contract.wire import LOG_FILE
 from browser_service.host.sessions.executables import installed_browser
-from shared.errors import every_error
-from shared.wire import LOG_FILE
 from tests.process.chaos import victims
 from tests.process.chaos.chats import Answer, Chat
 from tests.process.chaos.load import Ledger

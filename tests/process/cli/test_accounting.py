@@ -7,7 +7,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from shared.wire import ACTIVITY, BROWSER, PAGES
+from browse_together.contract.wire import ACTIVITY, BROWSER, PAGES
 from tests.support.site import Answer, Site
 from tests.support.terminal import Terminal
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import httpx
 import pytest
 
+from browse_together.contract.wire import BROWSER
 from browser_service.cli.client import Client
-from shared.wire import BROWSER
 from tests.process.cli.conftest import VIEWPORT
 from tests.support.completion import completions
 from tests.support.site import Answer, Site

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from browse_together.contract.wire import BROWSER
 from browser_service.cli.client import account
-from shared.wire import BROWSER
 from tests.support.site import Site
 from tests.support.terminal import Terminal
 

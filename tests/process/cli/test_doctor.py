@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from browse_together.contract.secret import ensure_secret
+from browse_together.contract.wire import SECRET_FILE
 from browser_service.cli import doctor
 from browser_service.settings import Settings
-from shared.secret import ensure_secret
-from shared.wire import SECRET_FILE
 from tests.support.json import AnyJson
 from tests.support.terminal import Terminal
 

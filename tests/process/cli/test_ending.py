@@ -10,7 +10,7 @@ from typing import Any
 import psutil
 import pytest
 
-from shared.wire import BROWSER
+from browse_together.contract.wire import BROWSER
 from tests.support.processes import runs
 from tests.support.site import Answer, Site
 from tests.support.terminal import Terminal, eventually

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from browse_together.contract.installation import GATEWAY, program
 from browser_service.host.sessions.executables import installed_browser
-from shared.installation import GATEWAY, program
 from tests.support import browsers
 from tests.support.home import Home
 from tests.support.terminal import Terminal

@@ -15,11 +15,11 @@ import httpx
 import psutil
 import pytest
 
+from browse_together.contract.data_files import JOURNAL_FILE
+from browse_together.contract.wire import HEALTH, INSTANCE_FILE, LOG_FILE, METRICS, SECRET_FILE, VERSION
+from browse_together.contract.written import fingerprint
 from browser_service.quarantine import files_set_aside
 from browser_service.store import journal_file
-from shared.data_files import JOURNAL_FILE
-from shared.wire import HEALTH, INSTANCE_FILE, LOG_FILE, METRICS, SECRET_FILE, VERSION
-from shared.written import fingerprint
 from tests.process.cli.conftest import VIEWPORT
 from tests.support.site import Answer, Site
 from tests.support.terminal import Terminal, eventually

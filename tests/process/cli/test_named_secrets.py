@@ -5,7 +5,7 @@ from pathlib import Path
 
 import psutil
 
-from shared.data_files import SECRETS_FILE
+from browse_together.contract.data_files import SECRETS_FILE
 from tests.support.processes import told_to
 from tests.support.site import Answer, Site
 from tests.support.terminal import Terminal

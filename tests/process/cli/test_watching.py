@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from shared.wire import EXTENSION_ORIGIN, WALL, WALL_ENTER
+from browse_together.contract.wire import EXTENSION_ORIGIN, WALL, WALL_ENTER
 from tests.support.terminal import Terminal
 
 

@@ -5,8 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from browse_together.contract.catalogue import ACTIONS, digest
 from scripts.reference import reference
-from shared.catalogue import ACTIONS, digest
 
 ROOT = Path(__file__).parents[3]
 

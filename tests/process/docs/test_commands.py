@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from client.credentials import token_claims
+from browse_together.client.credentials import token_claims
 from tests.support.docs import PAGES, ROOT, commands
 from tests.support.terminal import Terminal
 

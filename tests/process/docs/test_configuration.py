@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from mcp import Client, StdioServerParameters
 
+from browse_together.contract.toolsets import tools
 from scripts.lint.documents import configurations
-from shared.toolsets import tools
 
 
 @pytest.mark.anyio

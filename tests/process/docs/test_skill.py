@@ -8,8 +8,8 @@ from urllib.parse import parse_qs
 
 import pytest
 
+from browse_together.contract.wire import APP_NAME
 from scripts.wheel import ROOT
-from shared.wire import APP_NAME
 from tests.support.docs import commands
 from tests.support.gateways import chat, service_process, text_of
 from tests.support.named_calls import named_calls

@@ -18,10 +18,10 @@ import httpx
 import pytest
 from PIL import Image
 
-from client.credentials import mint
-from shared import wire
-from shared.catalogue import ACTIONS
-from shared.toolsets import category
+from browse_together.client.credentials import mint
+from browse_together.contract import wire
+from browse_together.contract.catalogue import ACTIONS
+from browse_together.contract.toolsets import category
 from tests.support import frames
 from tests.support.chat import Chat, chatting
 from tests.support.gateways import environment, service_process

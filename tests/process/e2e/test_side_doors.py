@@ -22,17 +22,17 @@ import pytest
 from mcp import Client
 from typer.testing import CliRunner
 
+from browse_together.client.credentials import mint
+from browse_together.contract import catalogue, wire
+from browse_together.contract.actions.base import Action, WideAct
+from browse_together.contract.actions.combining import Batch, is_separate_call
+from browse_together.contract.actions.help import CallTool
+from browse_together.contract.actions.ownership import HandOverPage
+from browse_together.contract.actions.pages import OpenPage
+from browse_together.contract.actions.traits import Claim, Effect, Scope, Unaddressed
+from browse_together.contract.schema import full_schema
 from browser_service.cli.root import app
-from client.credentials import mint
 from examples.processes import ServiceProcess
-from shared import catalogue, wire
-from shared.actions.base import Action, WideAct
-from shared.actions.combining import Batch, is_separate_call
-from shared.actions.help import CallTool
-from shared.actions.ownership import HandOverPage
-from shared.actions.pages import OpenPage
-from shared.actions.traits import Claim, Effect, Scope, Unaddressed
-from shared.schema import full_schema
 from tests.support.bodies import smallest
 from tests.support.gateways import chat, service_process, text_of
 from tests.support.site import Answer, Site

@@ -16,9 +16,9 @@ import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
-from client import instance
-from client.instance import START_WITHIN_S
-from shared import wire
+from browse_together.client import instance
+from browse_together.client.instance import START_WITHIN_S
+from browse_together.contract import wire
 from tests.support.chat import Chat, Json, chatting, environment, text
 from tests.support.gateways import tuned
 from tests.support.processes import runs

@@ -17,11 +17,11 @@ from mcp.types import (
     Implementation,
 )
 
-from client.credentials import mint
+from browse_together.client.credentials import mint
+from browse_together.contract import wire
+from browse_together.contract.secret import ensure_secret
 from examples.processes import ServiceProcess
 from mcp_gateway.settings import Settings
-from shared import wire
-from shared.secret import ensure_secret
 from tests.process.gateway.conftest import PUBLIC
 from tests.support import gateways
 from tests.support.gateway_fixtures import connection_to

@@ -23,8 +23,8 @@ from mcp.types import (
 )
 from PIL import Image
 
+from browse_together.contract.resources import TEMPLATES
 from examples.processes import ServiceProcess
-from shared.resources import TEMPLATES
 from tests.support import frames
 from tests.support.chat import MODERN, Json, chatting
 from tests.support.files import bytes_of

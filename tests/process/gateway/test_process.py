@@ -22,11 +22,11 @@ from mcp.types import TextContent
 from pydantic import JsonValue
 from starlette.responses import Response
 
-from client.credentials import mint
+from browse_together.client.credentials import mint
+from browse_together.contract import catalogue, toolsets
+from browse_together.contract.instructions import INSTRUCTIONS
+from browse_together.contract.wire import MAX_MESSAGE_BYTES, TOKEN_LIMITS
 from mcp_gateway.stdio.launcher import EXIT_WITHIN_S
-from shared import catalogue, toolsets
-from shared.instructions import INSTRUCTIONS
-from shared.wire import MAX_MESSAGE_BYTES, TOKEN_LIMITS
 from tests.support import frames
 from tests.support.chat import CLIENT, MODERN, ROOT, Chat, chatting, environment, text
 from tests.support.standin import Seen, StandIn, success
@@ -52,7 +52,16 @@ async def client(chat: StartChat) -> AsyncIterator[Chat]:
         yield started
 
 
-LOADED_LATER = {"asyncio", "httpx", "mcp", "mcp_types", "pydantic", "shared.catalogue", "structlog", "uvloop"}
+LOADED_LATER = {
+    "asyncio",
+    "httpx",
+    "mcp",
+    "mcp_types",
+    "pydantic",
+    "browse_together.contract.catalogue",
+    "structlog",
+    "uvloop",
+}
 HELD_UP = f"""
 import sys, time, types
 from mcp_gateway.__main__ import main
@@ -98,7 +107,7 @@ async def test_a_chat_loads_nothing_that_its_calls_do_not_need(chat: StartChat) 
         client.process.terminate()
         said = (await client.stderr.read()).decode()
     loaded = {line.rpartition("|")[2].strip() for line in said.splitlines() if line.startswith("import time:")}
-    assert {"mcp.server.lowlevel", "httpx", "shared.catalogue"} <= loaded
+    assert {"mcp.server.lowlevel", "httpx", "browse_together.contract.catalogue"} <= loaded
     assert sorted(loaded & UNUSED) == []
 
 

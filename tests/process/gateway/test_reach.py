@@ -9,15 +9,15 @@ import pytest
 from mcp import Client
 from mcp.types import CallToolResult
 
+from browse_together.contract import toolsets
+from browse_together.contract.catalogue import ACTIONS, NAMES
+from browse_together.contract.errors import every_error
+from browse_together.contract.help_text import action_help
+from browse_together.contract.mentions import respelled_calls
+from browse_together.contract.toolsets import APART, listed_names, tools
 from browser_service.spine.rendering.reach import spell_calls
 from examples.processes import ServiceProcess
 from mcp_gateway.tools import listed_tools
-from shared import toolsets
-from shared.catalogue import ACTIONS, NAMES
-from shared.errors import every_error
-from shared.help_text import action_help
-from shared.mentions import respelled_calls
-from shared.toolsets import APART, listed_names, tools
 from tests.support.chat import MODERN, Json, chatting
 from tests.support.gateways import chat, environment, text_of
 from tests.support.site import Site

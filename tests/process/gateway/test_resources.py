@@ -15,8 +15,8 @@ from PIL import Image
 from pydantic import JsonValue
 from starlette.responses import Response
 
+from browse_together.contract.resources import RESOURCES, TEMPLATES
 from examples.processes import ServiceProcess
-from shared.resources import RESOURCES, TEMPLATES
 from tests.support.chat import MODERN, Chat
 from tests.support.gateways import chat as chatting_with
 from tests.support.gateways import text_of

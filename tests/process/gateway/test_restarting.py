@@ -8,9 +8,9 @@ import httpx
 import pytest
 from pydantic import JsonValue
 
-from client.credentials import mint
-from shared import wire
-from shared.secret import ensure_secret
+from browse_together.client.credentials import mint
+from browse_together.contract import wire
+from browse_together.contract.secret import ensure_secret
 from tests.process.gateway.test_autostart import Place, gone, place
 from tests.support.chat import Chat, Json, chatting, environment, text
 from tests.support.gateways import service_process, tuned

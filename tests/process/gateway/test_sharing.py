@@ -19,10 +19,10 @@ import pytest
 from pydantic import JsonValue
 from starlette.responses import Response
 
-from client.credentials import mint
+from browse_together.client.credentials import mint
+from browse_together.contract import toolsets, wire
+from browse_together.contract.wire import MAX_MESSAGE_BYTES
 from mcp_gateway.sharing.place import Place
-from shared import toolsets, wire
-from shared.wire import MAX_MESSAGE_BYTES
 from tests.support.chat import Chat, chatting, environment, text
 from tests.support.standin import SECRET, Seen, StandIn, success
 

@@ -23,7 +23,7 @@ from urllib.parse import parse_qs, urlsplit
 import httpx
 import pytest
 
-from shared import wire
+from browse_together.contract import wire
 from tests.process.chaos import victims
 from tests.process.chaos.load import Ledger
 from tests.process.chaos.test_chaos import asked_seed

@@ -14,7 +14,7 @@ from urllib.parse import parse_qs, urlsplit
 import psutil
 import pytest
 
-from shared.data_files import HOST_ID_FILE
+from browse_together.contract.data_files import HOST_ID_FILE
 from tests.support.cuttable import cuttable
 from tests.support.json import AnyJson
 from tests.support.processes import runs

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from browse_together import Browser
+from browse_together.contract import wire
 from browser_service.cli.client import Client
 from examples.python.orders import Orders, server
-from shared import wire
 from tests.support.gateways import ROOT
 from tests.support.site import Site
 from tests.support.tab import closed_port

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from shared import wire
+from browse_together.contract import wire
 from tests.support.json import AnyJson
 from tests.support.listening import become, sent
 from tests.support.service import Agent, RunningService, running_service, settings_for, tidy

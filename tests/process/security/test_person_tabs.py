@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from fastapi.routing import APIRoute
 
-from shared import wire
-from shared.actions.traits import Scope
-from shared.catalogue import ACTIONS
+from browse_together.contract import wire
+from browse_together.contract.actions.traits import Scope
+from browse_together.contract.catalogue import ACTIONS
 from tests.support.bodies import smallest
 from tests.support.json import AnyJson
 from tests.support.listening import become

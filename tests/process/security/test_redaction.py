@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from shared import wire
+from browse_together.contract import wire
 from tests.support.account import recorded
 from tests.support.listening import connected, listening
 from tests.support.site import Answer, Site

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from client.credentials import mint
-from shared import wire
+from browse_together.client.credentials import mint
+from browse_together.contract import wire
 from tests.support.json import AnyJson
 from tests.support.listening import become
 from tests.support.persons import Persons, open_tab

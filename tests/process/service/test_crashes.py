@@ -7,10 +7,10 @@ from typing import Literal
 import psutil
 import pytest
 
+from browse_together.contract.calls import Call
+from browse_together.contract.pages import SessionSpec
+from browse_together.contract.wire import DEFAULT_SESSION
 from browser_service.host.sessions.windows import Windows
-from shared.calls import Call
-from shared.pages import SessionSpec
-from shared.wire import DEFAULT_SESSION
 from tests.support import processes
 from tests.support.listening import become, sent
 from tests.support.service import RunningService, running_service, settings_for, visiting

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from browse_together.contract.data_files import JOURNAL_FILE
+from browse_together.contract.model import Json
+from browse_together.contract.wire import DEFAULT_SESSION
 from browser_service.quarantine import files_set_aside
-from shared.data_files import JOURNAL_FILE
-from shared.model import Json
-from shared.wire import DEFAULT_SESSION
 from tests.front.service.test_restarts import LOGIN, cookies, journal_of, started, told
 from tests.support.listening import become
 from tests.support.service import running_service, settings_for

@@ -12,10 +12,10 @@ import pytest
 from playwright.async_api import async_playwright
 from uvicorn.loops.auto import auto_loop_factory
 
+from browse_together.contract.errors import BrowserLaunchFailed
 from browser_service.host.sessions.driver import start_driver
 from browser_service.host.sessions.executables import ask_early, find_executable, user_agent
 from browser_service.host.sessions.options import HEADLESS_ARGS, UNWANTED_ARGS, LaunchOptions
-from shared.errors import BrowserLaunchFailed
 from tests.process.service.test_crashes import lasting as service
 from tests.support import processes
 from tests.support.listening import become

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from browse_together.contract.data_files import KEY_FILE
+from browse_together.contract.wire import DEFAULT_SESSION, SECRET_FILE
 from browser_service.host.sessions import processes as endings
 from browser_service.host.sessions import session
 from browser_service.security.seal import Seal
 from browser_service.store.journal import Journal
-from shared.data_files import KEY_FILE
-from shared.wire import DEFAULT_SESSION, SECRET_FILE
 from tests.support import processes
 from tests.support.listening import become
 from tests.support.service import Agent, RunningService, running_service, settings_for

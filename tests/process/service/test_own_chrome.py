@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from browse_together.contract import wire
 from browser_service.host.sessions import attachment
-from shared import wire
 from tests.support.json import AnyJson
 from tests.support.listening import become
 from tests.support.persons_chrome import PersonsChrome

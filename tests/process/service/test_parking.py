@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from shared.events import PageChanged
+from browse_together.contract.events import PageChanged
 from tests.support.idle_time import HOUR_S, host_of, parked, rests
 from tests.support.listening import become, sent
 from tests.support.service import RunningService, running_service, settings_for

@@ -11,9 +11,9 @@ from playwright.async_api import BrowserContext, Worker, async_playwright
 from websockets.asyncio.server import ServerConnection, serve
 
 import browser_service
+from browse_together.contract.wire import EXTENSION_ORIGIN
 from browser_service.security.auth import Identity
 from browser_service.spine.attached import Attached
-from shared.wire import EXTENSION_ORIGIN
 from tests.support.extension import pairing_link
 from tests.support.json import AnyJson
 from tests.support.listening import PATIENCE_S, connected, listening, present

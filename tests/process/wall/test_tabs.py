@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator
 import pytest
 from playwright.async_api import Browser, expect
 
-from client.credentials import mint_key
-from shared import wire
+from browse_together.client.credentials import mint_key
+from browse_together.contract import wire
 from tests.support.listening import connected, listening
 from tests.support.persons import Persons, open_tab
 from tests.support.service import Agent, RunningService, visiting

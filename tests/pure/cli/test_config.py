@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
+from browse_together.contract import setting_names
+from browse_together.contract.variables import no_more
 from browser_service.cli import root
 from browser_service.settings import Settings
 from mcp_gateway.settings import Settings as GatewaySettings
 from mcp_gateway.transports.settings import TransportSettings
-from shared import setting_names
-from shared.variables import no_more
 from tests.support.json import AnyJson
 
 

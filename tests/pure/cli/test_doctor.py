@@ -5,15 +5,15 @@ from pathlib import Path
 
 import pytest
 
+from browse_together.client.instance import Instance
+from browse_together.contract.data_files import JOURNAL_FILE
+from browse_together.contract.secret import ensure_secret
+from browse_together.contract.wire import INSTANCE_FILE, SECRET_FILE
 from browser_service.cli import doctor
 from browser_service.cli.doctor import check_config
 from browser_service.cli.running import restart, rules_of
 from browser_service.settings import Settings
 from browser_service.store import journal_file
-from client.instance import Instance
-from shared.data_files import JOURNAL_FILE
-from shared.secret import ensure_secret
-from shared.wire import INSTANCE_FILE, SECRET_FILE
 
 
 def test_a_directory_that_others_can_read_is_a_problem(tmp_path: Path) -> None:

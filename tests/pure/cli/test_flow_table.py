@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from browse_together.contract.errors import ValidationFailed
+from browse_together.contract.flows import Flow
 from browser_service.cli.flow_table import rows_of
-from shared.errors import ValidationFailed
-from shared.flows import Flow
 
 FLOW = Flow.model_validate(
     {

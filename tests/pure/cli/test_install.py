@@ -11,14 +11,14 @@ from typing import cast
 import pytest
 import yaml
 
+from browse_together.contract.installation import GATEWAY, program
+from browse_together.contract.wire import APP_NAME
 from browser_service.cli.files import backup_of
 from browser_service.cli.install import skill
 from browser_service.cli.install.chat_clients import CLIENTS
 from browser_service.cli.install.machine import Machine
 from browser_service.cli.install.pasted_clients import PASTED
 from browser_service.host.sessions.errors import setup_hint, start_timeout
-from shared.installation import GATEWAY, program
-from shared.wire import APP_NAME
 from tests.support.home import Home
 
 NAME = "browse-together"

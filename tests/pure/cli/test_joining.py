@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from browse_together.client.credentials import mint, mint_host
+from browse_together.contract.wire import INSTANCE_FILE
 from browser_service.joining import (
     CannotJoin,
     Join,
@@ -17,8 +19,6 @@ from browser_service.joining import (
     note_state,
     read_token,
 )
-from client.credentials import mint, mint_host
-from shared.wire import INSTANCE_FILE
 
 SECRET = "a secret of forty-eight characters, more or less"
 

@@ -11,18 +11,18 @@ import typer
 from pydantic import AliasChoices, JsonValue
 from typer.testing import CliRunner
 
+from browse_together.contract import catalogue
+from browse_together.contract.actions.base import Action
+from browse_together.contract.actions.flows import RunFlow
+from browse_together.contract.errors import ValidationFailed
+from browse_together.contract.help_text import example
+from browse_together.contract.mentions import as_commands
+from browse_together.contract.next_calls import next_call
+from browse_together.contract.schema import full_schema
 from browser_service.cli import flags, lifecycle, secrets, upkeep
 from browser_service.cli.actions import command_of
 from browser_service.cli.root import COMMANDS, GROUPS, app
 from browser_service.settings import Settings
-from shared import catalogue
-from shared.actions.base import Action
-from shared.actions.flows import RunFlow
-from shared.errors import ValidationFailed
-from shared.help_text import example
-from shared.mentions import as_commands
-from shared.next_calls import next_call
-from shared.schema import full_schema
 from tests.support.each import each
 
 OWN = {"--data-dir", "--json", "--out", "--output", "--person", "--help"}

@@ -6,9 +6,9 @@ import json
 import re
 from html.parser import HTMLParser
 
+from browse_together.contract.calls import ActivityRecord
+from browse_together.contract.frames import ActPictures, ShownPicture
 from browser_service.observability.replay import Act, Replay
-from shared.calls import ActivityRecord
-from shared.frames import ActPictures, ShownPicture
 from tests.support.json import AnyJson
 
 EVIL = "</script><script>alert(1)</script><!--{{csp}}\u2028"

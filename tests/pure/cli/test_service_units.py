@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from browse_together.contract.wire import LOG_FILE
 from browser_service.cli import flags
 from browser_service.cli.host_unit import unit as unit_of_host
 from browser_service.cli.install.machine import Machine
 from browser_service.cli.service import unit, unit_file
 from browser_service.joining import Join
-from shared.wire import LOG_FILE
 from tests.support.home import Home
 
 

@@ -3,12 +3,12 @@
 import pytest
 from pydantic import JsonValue
 
-from shared import peers
-from shared.actions import interaction, navigation, pages, reading, scripting
-from shared.actions.base import Action
-from shared.catalogue import ACTIONS, NAMES, missing_arguments, parse
-from shared.errors import ValidationFailed
-from shared.help_text import action_help
+from browse_together.contract import peers
+from browse_together.contract.actions import interaction, navigation, pages, reading, scripting
+from browse_together.contract.actions.base import Action
+from browse_together.contract.catalogue import ACTIONS, NAMES, missing_arguments, parse
+from browse_together.contract.errors import ValidationFailed
+from browse_together.contract.help_text import action_help
 from tests.support.json import AnyJson
 
 ALIASES = {

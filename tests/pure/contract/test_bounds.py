@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from browse_together.contract.actions.base import Action
+from browse_together.contract.catalogue import ACTIONS, parse
+from browse_together.contract.errors import BrowseError, ValidationFailed
+from browse_together.contract.json_lines import strict
+from browse_together.contract.schema import Schema, full_schema, listed_schema
 from browser_service.host.network.patterns import UrlPattern
 from browser_service.host.reading.articles import markdown
 from browser_service.security.globs import matches_glob
-from shared.actions.base import Action
-from shared.catalogue import ACTIONS, parse
-from shared.errors import BrowseError, ValidationFailed
-from shared.json_lines import strict
-from shared.schema import Schema, full_schema, listed_schema
 from tests.support.each import each
 
 LIMITS = {"string": "maxLength", "array": "maxItems", "object": "maxProperties"}

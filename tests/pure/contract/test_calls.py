@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 from pydantic.alias_generators import to_camel
 
-from shared import calls, events, pages
-from shared.calls import (
+from browse_together.contract import calls, events, pages
+from browse_together.contract.calls import (
     ActivityRecord,
     Artifact,
     AsOf,
@@ -23,8 +23,8 @@ from shared.calls import (
     PageLimit,
     Preview,
 )
-from shared.errors import PageOwned
-from shared.events import (
+from browse_together.contract.errors import PageOwned
+from browse_together.contract.events import (
     CallEnded,
     CallMoved,
     DownloadMoved,
@@ -40,9 +40,9 @@ from shared.events import (
     SessionTold,
     StateSaved,
 )
-from shared.model import Model
-from shared.named_secrets import NamedSecret
-from shared.pages import (
+from browse_together.contract.model import Model
+from browse_together.contract.named_secrets import NamedSecret
+from browse_together.contract.pages import (
     Answer,
     Figures,
     HumanRequestState,

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
-from shared import errors
-from shared.errors import BrowseError, ErrorBody, Relayed, every_error
+from browse_together.contract import errors
+from browse_together.contract.errors import BrowseError, ErrorBody, Relayed, every_error
 from tests.support.each import each
 
 PUBLISHED = [

@@ -3,10 +3,10 @@
 import pytest
 from pydantic import Field
 
-from shared.actions import interaction
-from shared.actions.base import Action
-from shared.catalogue import ACTIONS, digest
-from shared.written import fingerprint
+from browse_together.contract.actions import interaction
+from browse_together.contract.actions.base import Action
+from browse_together.contract.catalogue import ACTIONS, digest
+from browse_together.contract.written import fingerprint
 
 
 def test_the_written_fingerprint_is_the_digest_of_all_actions() -> None:

@@ -6,12 +6,12 @@ from pathlib import Path
 import jsonschema
 import pytest
 
+from browse_together.contract.errors import Forbidden, ValidationFailed
+from browse_together.contract.flows import message, parse, says, unquoted
 from browser_service.flows.export import as_pytest, as_python
 from browser_service.flows.files import FlowFiles, file_schema, written
 from browser_service.flows.sending import effects
 from browser_service.security.auth import Identity
-from shared.errors import Forbidden, ValidationFailed
-from shared.flows import message, parse, says, unquoted
 from tests.support.json import AnyJson
 
 OPERATOR = Identity(client_id="cli", operator=True)

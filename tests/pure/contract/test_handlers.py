@@ -5,10 +5,10 @@ from types import ModuleType
 
 import pytest
 
+from browse_together.contract.actions.help import CallTool
+from browse_together.contract.catalogue import ACTIONS
+from browse_together.contract.model import Json
 from browser_service.actions import HANDLERS, collect
-from shared.actions.help import CallTool
-from shared.catalogue import ACTIONS
-from shared.model import Json
 
 
 def module_with(*names: str) -> ModuleType:

@@ -2,14 +2,14 @@
 
 import pytest
 
-from shared import toolsets
-from shared.actions.base import Action
-from shared.actions.help import CallTool
-from shared.catalogue import ACTIONS, CATEGORIES, parse
-from shared.errors import InvalidRequest
-from shared.help_text import action_help, example, overview, toolset_help
-from shared.schema import full_schema, inherited_names, properties_of, required_of
-from shared.wire import INLINE_TEXT
+from browse_together.contract import toolsets
+from browse_together.contract.actions.base import Action
+from browse_together.contract.actions.help import CallTool
+from browse_together.contract.catalogue import ACTIONS, CATEGORIES, parse
+from browse_together.contract.errors import InvalidRequest
+from browse_together.contract.help_text import action_help, example, overview, toolset_help
+from browse_together.contract.schema import full_schema, inherited_names, properties_of, required_of
+from browse_together.contract.wire import INLINE_TEXT
 from tests.support.each import each
 
 every_action = each(ACTIONS)

@@ -4,8 +4,8 @@ from datetime import datetime
 
 import pytest
 
-from shared import local_times
-from shared.local_times import STAMP, local_time, worded
+from browse_together.contract import local_times
+from browse_together.contract.local_times import STAMP, local_time, worded
 from tests.support.listening import PATIENCE_S
 
 

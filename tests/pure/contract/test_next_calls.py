@@ -5,8 +5,8 @@ import json
 
 import pytest
 
+from browse_together.contract.next_calls import next_call
 from scripts.lint import calls
-from shared.next_calls import next_call
 
 
 @pytest.mark.parametrize(

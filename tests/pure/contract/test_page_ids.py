@@ -6,11 +6,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from shared.actions.base import PageAction
-from shared.argument_errors import check_page_id
-from shared.catalogue import parse
-from shared.errors import ErrorBody, ValidationFailed
-from shared.wire import ANY_PAGE_ID_PATTERN, ID_PATTERN, RESERVED_IDS, is_page_id, nearest_valid_id
+from browse_together.contract.actions.base import PageAction
+from browse_together.contract.argument_errors import check_page_id
+from browse_together.contract.catalogue import parse
+from browse_together.contract.errors import ErrorBody, ValidationFailed
+from browse_together.contract.wire import ANY_PAGE_ID_PATTERN, ID_PATTERN, RESERVED_IDS, is_page_id, nearest_valid_id
 
 NEARLY = st.from_regex(r"[A-Za-z0-9._~\- ]{0,60}", fullmatch=True)
 ANYTHING = st.one_of(st.text(), NEARLY, st.from_regex(ANY_PAGE_ID_PATTERN, fullmatch=True))

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
-from shared.catalogue import ACTIONS, NAMES, parse
-from shared.errors import ErrorBody, InvalidRequest, ValidationFailed
+from browse_together.contract.catalogue import ACTIONS, NAMES, parse
+from browse_together.contract.errors import ErrorBody, InvalidRequest, ValidationFailed
 
 Body = dict[str, JsonValue]
 

@@ -4,15 +4,15 @@ from typing import Any
 
 import pytest
 
+from browse_together.contract.actions.base import AN_ACTION
+from browse_together.contract.actions.combining import Batch
+from browse_together.contract.actions.help import CallTool
+from browse_together.contract.actions.traits import Batching, Effect
+from browse_together.contract.catalogue import ACTIONS, parse
+from browse_together.contract.errors import BrowseError, ServiceUnavailable
+from browse_together.contract.schema import full_schema, properties_of
 from browser_service.rules.partial import with_account
 from browser_service.security.redaction import arguments
-from shared.actions.base import AN_ACTION
-from shared.actions.combining import Batch
-from shared.actions.help import CallTool
-from shared.actions.traits import Batching, Effect
-from shared.catalogue import ACTIONS, parse
-from shared.errors import BrowseError, ServiceUnavailable
-from shared.schema import full_schema, properties_of
 from tests.support.bodies import smallest
 from tests.support.each import each
 

@@ -4,11 +4,11 @@ import contextlib
 
 import pytest
 
-from shared.catalogue import NAMES, parse, unwrap
-from shared.errors import BrowseError, ValidationFailed
-from shared.help_text import action_help
-from shared.model import Json
-from shared.peer_calls import CONVERTED, body_of
+from browse_together.contract.catalogue import NAMES, parse, unwrap
+from browse_together.contract.errors import BrowseError, ValidationFailed
+from browse_together.contract.help_text import action_help
+from browse_together.contract.model import Json
+from browse_together.contract.peer_calls import CONVERTED, body_of
 from tests.support.odd import OTHERS
 
 # fmt: off

@@ -10,9 +10,9 @@ from playwright.async_api import FileChooser, Locator, Mouse, Page
 from pydantic import JsonValue
 from pydantic.alias_generators import to_camel
 
-from shared.catalogue import NAMES, parse
-from shared.errors import ValidationFailed
-from shared.schema import Schema, full_schema, properties_of, required_of
+from browse_together.contract.catalogue import NAMES, parse
+from browse_together.contract.errors import ValidationFailed
+from browse_together.contract.schema import Schema, full_schema, properties_of, required_of
 
 Method = Any  # Playwright's methods share no type
 

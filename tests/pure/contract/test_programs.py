@@ -7,11 +7,11 @@ from typing import Final, get_args
 import pytest
 from pydantic import BaseModel, JsonValue
 
-from shared.actions.arguments import Means
-from shared.actions.selectors import OUR_ENGINES, check_selector
-from shared.actions.seven import BrowserClick
-from shared.catalogue import ACTIONS, parse
-from shared.errors import ValidationFailed
+from browse_together.contract.actions.arguments import Means
+from browse_together.contract.actions.selectors import OUR_ENGINES, check_selector
+from browse_together.contract.actions.seven import BrowserClick
+from browse_together.contract.catalogue import ACTIONS, parse
+from browse_together.contract.errors import ValidationFailed
 
 NAMES: Final = {
     "selector": re.compile(r"selector|frame|submit|target|mask|element|locator"),

@@ -5,8 +5,8 @@ import json
 import pytest
 from pydantic import JsonValue
 
-from shared.errors import ValidationFailed
-from shared.prompts import PROMPTS, named
+from browse_together.contract.errors import ValidationFailed
+from browse_together.contract.prompts import PROMPTS, named
 
 FIELDS: list[JsonValue] = [
     {"name": "title", "description": "The <b>title</b>", "selector": "h1"},

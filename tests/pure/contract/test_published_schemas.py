@@ -9,9 +9,9 @@ from typing import Any, Final, cast
 import pytest
 from pydantic import JsonValue
 
-from shared.actions.base import Action
-from shared.catalogue import NAMES, parse
-from shared.schema import Schema, full_schema, properties_of, required_of
+from browse_together.contract.actions.base import Action
+from browse_together.contract.catalogue import NAMES, parse
+from browse_together.contract.schema import Schema, full_schema, properties_of, required_of
 
 Published = dict[str, Any]  # Any: JSON Schema
 

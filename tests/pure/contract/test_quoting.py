@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from shared.quoting import Foreign, address, assembled, escaped, flat, legible, one_line, quoted
+from browse_together.contract.quoting import Foreign, address, assembled, escaped, flat, legible, one_line, quoted
 from tests.support.frames import read
 
 UNSEEN = "".join(map(chr, (0x1B, 0x07, 0x7F, 0x9B, 0x202E, 0x2066, 0x200B, 0xFEFF, 0xAD, 0x3164, 0xFE00, 0xE0101)))

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
+from browse_together.contract.actions.base import Action
+from browse_together.contract.catalogue import ACTIONS, NAMES
+from browse_together.contract.errors import every_error
+from browse_together.contract.peer_calls import CONVERTED
+from browse_together.contract.peers import TOOLS
+from browse_together.contract.written import fingerprint
 from scripts.reference import main, reference
-from shared.actions.base import Action
-from shared.catalogue import ACTIONS, NAMES
-from shared.errors import every_error
-from shared.peer_calls import CONVERTED
-from shared.peers import TOOLS
-from shared.written import fingerprint
 from tests.support.each import each
 
 

@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from pydantic import JsonValue
 
-from shared.actions.base import AN_ACTION, Action
-from shared.actions.help import CallTool
-from shared.catalogue import ACTIONS, parse
-from shared.errors import ValidationFailed
-from shared.filenames import safe_name
-from shared.schema import Schema, full_schema, properties_of, required_of
-from shared.wire import RESERVED_IDS
+from browse_together.contract.actions.base import AN_ACTION, Action
+from browse_together.contract.actions.help import CallTool
+from browse_together.contract.catalogue import ACTIONS, parse
+from browse_together.contract.errors import ValidationFailed
+from browse_together.contract.filenames import safe_name
+from browse_together.contract.schema import Schema, full_schema, properties_of, required_of
+from browse_together.contract.wire import RESERVED_IDS
 from tests.support.each import each
 
 Arguments = dict[str, JsonValue]

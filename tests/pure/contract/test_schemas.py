@@ -6,13 +6,21 @@ from typing import cast
 
 from jsonschema import Draft202012Validator
 
-from shared.actions.base import Action, PageAction, SessionAction
-from shared.actions.traits import Effect, Unaddressed
-from shared.catalogue import ACTIONS, NAMES
-from shared.peer_calls import CONVERTED
-from shared.peers import TOOLS
-from shared.schema import Schema, full_schema, inherited_names, listed_schema, properties_of, required_of, second_names
-from shared.toolsets import annotations
+from browse_together.contract.actions.base import Action, PageAction, SessionAction
+from browse_together.contract.actions.traits import Effect, Unaddressed
+from browse_together.contract.catalogue import ACTIONS, NAMES
+from browse_together.contract.peer_calls import CONVERTED
+from browse_together.contract.peers import TOOLS
+from browse_together.contract.schema import (
+    Schema,
+    full_schema,
+    inherited_names,
+    listed_schema,
+    properties_of,
+    required_of,
+    second_names,
+)
+from browse_together.contract.toolsets import annotations
 from tests.support.bodies import smallest
 from tests.support.each import each
 

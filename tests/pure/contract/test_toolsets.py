@@ -4,13 +4,13 @@ from typing import cast
 
 import pytest
 
+from browse_together.contract import toolsets
+from browse_together.contract.actions.base import Action
+from browse_together.contract.catalogue import ACTIONS, CATEGORIES, NAMES, parse
+from browse_together.contract.instructions import INSTRUCTIONS
+from browse_together.contract.schema import Schema, full_schema, listed_schema, properties_of
+from browse_together.contract.toolsets import CORE, category, tools
 from scripts.reference import tokens
-from shared import toolsets
-from shared.actions.base import Action
-from shared.catalogue import ACTIONS, CATEGORIES, NAMES, parse
-from shared.instructions import INSTRUCTIONS
-from shared.schema import Schema, full_schema, listed_schema, properties_of
-from shared.toolsets import CORE, category, tools
 
 MOST_TOKENS_OF_CORE = 2_600
 """Limit of what every chat pays before its first call: the list, `call_tool`, `help` and the instructions."""

@@ -9,20 +9,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from browse_together.contract import catalogue
+from browse_together.contract.actions.base import Action
+from browse_together.contract.actions.pages import ListPages
+from browse_together.contract.calls import ActivityRecord
+from browse_together.contract.errors import ValidationFailed
+from browse_together.contract.model import Json
+from browse_together.contract.pages import PageState
+from browse_together.contract.quoting import legible
+from browse_together.contract.replies import ForModel
+from browse_together.contract.words import one_line, own_words, quotable
 from browser_service.clients.listing import listing
 from browser_service.observability.search import line
 from browser_service.spine.rendering.model import for_model
 from browser_service.spine.rendering.terminal import for_terminal
-from shared import catalogue
-from shared.actions.base import Action
-from shared.actions.pages import ListPages
-from shared.calls import ActivityRecord
-from shared.errors import ValidationFailed
-from shared.model import Json
-from shared.pages import PageState
-from shared.quoting import legible
-from shared.replies import ForModel
-from shared.words import one_line, own_words, quotable
 from tests.support.bodies import smallest
 
 NASTY: Final = (

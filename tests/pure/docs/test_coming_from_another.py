@@ -3,8 +3,8 @@ exist."""
 
 import re
 
-from shared import setting_names
-from shared.catalogue import NAMES
+from browse_together.contract import setting_names
+from browse_together.contract.catalogue import NAMES
 from tests.support.docs import page
 
 USUAL = {

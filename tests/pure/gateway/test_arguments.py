@@ -4,12 +4,12 @@ import sys
 
 import pytest
 
+from browse_together.contract.variables import no_more
+from browse_together.contract.wire import VERSION
 from mcp_gateway import __main__ as gateway
 from mcp_gateway.arguments import take
 from mcp_gateway.settings import Settings
 from mcp_gateway.transports.settings import TransportSettings
-from shared.variables import no_more
-from shared.wire import VERSION
 
 
 @pytest.fixture(autouse=True)

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from client import instance
-from client.autostart import Autostart, KeptDown
-from shared.wire import DOWN_FILE
+from browse_together.client import instance
+from browse_together.client.autostart import Autostart, KeptDown
+from browse_together.contract.wire import DOWN_FILE
 
 
 def test_a_start_for_which_there_is_no_thread_is_told_and_tried_again(

@@ -12,11 +12,11 @@ from mcp.shared.exceptions import MCPError
 from mcp.types import CallToolResult, EmbeddedResource, ImageContent, ResourceLink, TextContent, TextResourceContents
 from pydantic import JsonValue
 
+from browse_together.client.reply import Failure, Reply
+from browse_together.contract.errors import every_error
+from browse_together.contract.replies import ForModel
 from browser_service.spine.rendering.reply import rendered
-from client.reply import Failure, Reply
 from mcp_gateway import results
-from shared.errors import every_error
-from shared.replies import ForModel
 from tests.support.frames import MARK, plain, read
 
 Json = dict[str, JsonValue]

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from client import caller, instance
+from browse_together.client import caller, instance
 
 
 def test_a_service_begins_in_the_folder_of_the_chat_that_starts_it_and_without_one_where_that_is_gone(

@@ -6,15 +6,15 @@ from pathlib import Path
 import platformdirs
 import pytest
 
-from client import config_place
-from client.credentials import mint
+from browse_together.client import config_place
+from browse_together.client.credentials import mint
+from browse_together.contract import toolsets, written
+from browse_together.contract.wire import APP_NAME, TOKEN_LIMITS
 from mcp_gateway.arguments import take
 from mcp_gateway.flags import simple
 from mcp_gateway.startup import prepare
 from mcp_gateway.stdio.foreseen import Foreseen, foresee
 from mcp_gateway.tools import listed_tools
-from shared import toolsets, written
-from shared.wire import APP_NAME, TOKEN_LIMITS
 
 SECRET = "s" * 32
 

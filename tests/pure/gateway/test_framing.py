@@ -10,10 +10,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from browse_together.contract.json_lines.lines import Lines
+from browse_together.contract.wire import MAX_MESSAGE_BYTES
 from mcp_gateway import jsonrpc
 from mcp_gateway.jsonrpc import Message, answer
-from shared.json_lines.lines import Lines
-from shared.wire import MAX_MESSAGE_BYTES
 
 
 class Heard(NamedTuple):

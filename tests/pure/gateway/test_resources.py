@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from browse_together.contract.actions.traits import Effect
+from browse_together.contract.catalogue import ACTIONS, parse
+from browse_together.contract.resources import RESOURCES, Resource, request
 from mcp_gateway.settings import Settings
-from shared.actions.traits import Effect
-from shared.catalogue import ACTIONS, parse
-from shared.resources import RESOURCES, Resource, request
 from tests.support.json import AnyJson
 
 AGES = {"pages": 60_000, "elements": 30_000, "screenshots": 300_000}

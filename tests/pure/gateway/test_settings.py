@@ -6,9 +6,9 @@ import platformdirs
 import pytest
 from pydantic import ValidationError
 
-from client.instance import is_local
+from browse_together.client.instance import is_local
+from browse_together.contract.instructions import INSTRUCTIONS
 from mcp_gateway.settings import Settings
-from shared.instructions import INSTRUCTIONS
 
 
 @pytest.fixture(autouse=True)

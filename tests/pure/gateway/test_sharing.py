@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from browse_together.contract.wire import ATTEMPT_META, CALL_ID_META, MOST_SUBSCRIBED
 from mcp_gateway.jsonrpc import Message
 from mcp_gateway.sharing.place import NotShared, Place
 from mcp_gateway.stdio import hello
 from mcp_gateway.unanswered import Unanswered
-from shared.wire import ATTEMPT_META, CALL_ID_META, MOST_SUBSCRIBED
 
 
 def message(method: str, request_id: int | None = None, **params: object) -> Message:

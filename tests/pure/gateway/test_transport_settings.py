@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
+from browse_together.contract import variables
 from browser_service.settings import Settings as ServiceSettings
 from mcp_gateway import startup
 from mcp_gateway.arguments import take
@@ -13,7 +14,6 @@ from mcp_gateway.settings import Settings
 from mcp_gateway.transports.access import LIVES_S, Tickets, read_keys
 from mcp_gateway.transports.listeners import bind, tls
 from mcp_gateway.transports.settings import NotUsable, TransportSettings
-from shared import variables
 
 
 @pytest.fixture(autouse=True)

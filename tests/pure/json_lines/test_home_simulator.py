@@ -6,11 +6,11 @@ from functools import partial
 
 import pytest
 
+from browse_together.contract.json_lines import messages
+from browse_together.contract.json_lines.lines import Lines
+from browse_together.contract.json_lines.server import Server
 from mcp_home_simulator.state import HomeState
 from mcp_home_simulator.tools import HomeTools, listed
-from shared.json_lines import messages
-from shared.json_lines.lines import Lines
-from shared.json_lines.server import Server
 from tests.support.json_lines import Speaker, speaking
 
 pytestmark = pytest.mark.anyio

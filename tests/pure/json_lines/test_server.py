@@ -10,9 +10,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from shared.json_lines.lines import Lines
-from shared.json_lines.messages import Call, InvalidMessage, Json, Refused, parse
-from shared.json_lines.server import Server
+from browse_together.contract.json_lines.lines import Lines
+from browse_together.contract.json_lines.messages import Call, InvalidMessage, Json, Refused, parse
+from browse_together.contract.json_lines.server import Server
 from tests.support.json_lines import Speaker, speaking
 from tests.support.listening import become
 

@@ -10,11 +10,11 @@ from typing import Any, Final
 import jsonschema
 import pytest
 
+from browse_together.contract import toolsets
+from browse_together.contract.wire import APP_NAME, VERSION
 from browser_service.settings import Settings as ServiceSettings
 from mcp_gateway.settings import Settings as GatewaySettings
 from scripts import bundle, wheel
-from shared import toolsets
-from shared.wire import APP_NAME, VERSION
 
 Schema = dict[str, Any]  # Any: JSON
 

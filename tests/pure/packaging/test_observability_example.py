@@ -8,9 +8,9 @@ import pytest
 import yaml
 from pydantic import JsonValue
 
+from browse_together.contract.pages import Figures
 from browser_service.observability.metrics import Made, Metrics
 from browser_service.settings import Settings
-from shared.pages import Figures
 from tests.support.docs import ROOT
 from tests.support.json import AnyJson
 

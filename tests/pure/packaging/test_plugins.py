@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 import yaml
 
+from browse_together.contract.installation import GATEWAY
+from browse_together.contract.wire import APP_NAME
 from scripts import wheel
-from shared.installation import GATEWAY
-from shared.wire import APP_NAME
 
 SKILL = wheel.ROOT / "skills" / APP_NAME / "SKILL.md"
 MOST_LINES = 150

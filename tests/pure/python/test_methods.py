@@ -15,15 +15,15 @@ import pytest
 from browse_together import errors
 from browse_together.actions import AsyncBrowserActions, AsyncPageActions, BrowserActions, PageActions
 from browse_together.calling import Given, R, arguments_of
+from browse_together.contract import toolsets
+from browse_together.contract.actions.base import Action, PageAction
+from browse_together.contract.catalogue import ACTIONS
+from browse_together.contract.errors import every_error
+from browse_together.contract.schema import full_schema, inherited_names, properties_of, required_of
 from browse_together.naming import wire_name
 from browse_together.refusals import BrowseError, Busy
 from browse_together.results import RESULTS, Answer, Done, Download, File, Table
 from browse_together.spelling import calls_in, in_python
-from shared import toolsets
-from shared.actions.base import Action, PageAction
-from shared.catalogue import ACTIONS
-from shared.errors import every_error
-from shared.schema import full_schema, inherited_names, properties_of, required_of
 from tests.support.each import each
 
 OURS = {name: action for name, action in ACTIONS.items() if toolsets.category(action) not in {"seven", "help"}}

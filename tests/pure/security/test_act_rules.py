@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from browse_together.contract.actions.traits import Effect
 from browser_service.security.act_rules import Act, ActRule, ActRules, WrongRules, read_rules
-from shared.actions.traits import Effect
 
 PAY = ActRule(name="pay", text=("Pay", "Jetzt kaufen"), origins=("https://*.shop.example",))
 

@@ -8,9 +8,9 @@ import zipfile
 
 import pytest
 
+from browse_together.contract.errors import ResourceExhausted
 from browser_service.security.concealed_files import concealed
 from browser_service.security.concealment import MOST_SEARCH_S, Concealment
-from shared.errors import ResourceExhausted
 
 pytestmark = pytest.mark.anyio
 

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
+from browse_together.contract.cuts import BEYOND, cut, hide, last, shortened, without_ends
+from browse_together.contract.quoting import address, one_line
 from browser_service.security.concealment import Concealment
-from shared.cuts import BEYOND, cut, hide, last, shortened, without_ends
-from shared.quoting import address, one_line
 
 SECRET = "K7Q2-9XVB/44TD"
 LONG = "".join(f"{number:05}" for number in range(800))

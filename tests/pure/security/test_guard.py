@@ -2,7 +2,7 @@
 
 import pytest
 
-from shared.calls import SEVERAL, Guard
+from browse_together.contract.calls import SEVERAL, Guard
 
 MAIL, SHOP = "https://mail.example", "https://shop.example"
 

@@ -5,19 +5,19 @@ import json
 import pytest
 from pydantic import JsonValue
 
+from browse_together.contract import catalogue, toolsets
+from browse_together.contract.actions.base import Action
+from browse_together.contract.actions.traits import Claim, Effect, Scope
+from browse_together.contract.errors import Forbidden, ScriptExecutionFailed
+from browse_together.contract.help_text import action_help, example, overview, toolset_help
+from browse_together.contract.limits import Limits, limits_of, readable_limits
+from browse_together.contract.model import Json
+from browse_together.contract.pages import PageState
+from browse_together.contract.schema import full_schema
 from browser_service.host.sessions.cookie_values import HIDDEN, may_read_cookies, without_values
 from browser_service.security.auth import Identity
 from browser_service.spine.addressing import Address
 from browser_service.spine.policy import Policy
-from shared import catalogue, toolsets
-from shared.actions.base import Action
-from shared.actions.traits import Claim, Effect, Scope
-from shared.errors import Forbidden, ScriptExecutionFailed
-from shared.help_text import action_help, example, overview, toolset_help
-from shared.limits import Limits, limits_of, readable_limits
-from shared.model import Json
-from shared.pages import PageState
-from shared.schema import full_schema
 from tests.support.each import each
 
 READER_DOES = {

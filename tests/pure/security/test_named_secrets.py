@@ -13,19 +13,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
+from browse_together.contract.calls import Outcome
+from browse_together.contract.catalogue import parse
+from browse_together.contract.cuts import cut
+from browse_together.contract.data_files import KEY_FILE, SECRETS_FILE
+from browse_together.contract.errors import Forbidden, ServiceUnavailable, ValidationFailed
+from browse_together.contract.model import Json
+from browse_together.contract.named_secrets import MOST_SECRETS, NamedSecret
 from browser_service.rules.host_clock import check_clock
 from browser_service.security.concealment import Concealment
 from browser_service.security.known_secrets import HostSecrets
 from browser_service.security.named_secrets import NamedSecrets
 from browser_service.security.one_time_codes import appearances, from_authenticator, typed_text
 from browser_service.security.seal import Seal
-from shared.calls import Outcome
-from shared.catalogue import parse
-from shared.cuts import cut
-from shared.data_files import KEY_FILE, SECRETS_FILE
-from shared.errors import Forbidden, ServiceUnavailable, ValidationFailed
-from shared.model import Json
-from shared.named_secrets import MOST_SECRETS, NamedSecret
 
 SHOP = ("https://shop.example",)
 RFC_KEY = base64.b32encode(b"12345678901234567890").decode()

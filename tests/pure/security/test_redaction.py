@@ -9,11 +9,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
+from browse_together.contract.actions.base import Action
+from browse_together.contract.actions.interaction import Fill
+from browse_together.contract.catalogue import ACTIONS, parse
+from browse_together.contract.schema import full_schema, properties_of
 from browser_service.security import redaction
-from shared.actions.base import Action
-from shared.actions.interaction import Fill
-from shared.catalogue import ACTIONS, parse
-from shared.schema import full_schema, properties_of
 
 Body = dict[str, JsonValue]
 Planting = Callable[[str], Body]

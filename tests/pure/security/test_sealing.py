@@ -10,9 +10,9 @@ import keyring.errors
 import pytest
 from pydantic import JsonValue
 
+from browse_together.contract.data_files import KEY_FILE
 from browser_service.quarantine import files_set_aside
 from browser_service.security.seal import NoKeyring, Seal
-from shared.data_files import KEY_FILE
 
 SECRET: JsonValue = {"cookies": [{"name": "token", "value": "a token that is long enough"}]}
 

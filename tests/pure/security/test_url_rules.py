@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from browse_together.contract.errors import Forbidden
 from browser_service.security.globs import matches_glob
 from browser_service.security.url_rules import UrlRules, url_rule
 from browser_service.security.urls import UrlPolicy
 from browser_service.settings import Settings
-from shared.errors import Forbidden
 
 
 def allowing(*texts: str) -> UrlPolicy:

@@ -11,12 +11,12 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from browse_together.contract.errors import BrowseError, Forbidden, ValidationFailed
 from browser_service.http.edge import loopback_hosts
 from browser_service.security.url_rules import UrlRules, url_rule
 from browser_service.security.urls import UrlPolicy
 from browser_service.security.web_address import web_address
 from browser_service.settings import Settings
-from shared.errors import BrowseError, Forbidden, ValidationFailed
 from tests.support.each import each
 
 OWN_PORT = 8888

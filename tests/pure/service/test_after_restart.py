@@ -4,12 +4,12 @@ from unittest.mock import Mock
 
 import pytest
 
+from browse_together.contract.calls import Call
+from browse_together.contract.pages import HumanRequestState, PageState
 from browser_service.rules.human import HeldPage
 from browser_service.rules.human_requests import HumanRequests
 from browser_service.rules.leases import Ownership
 from browser_service.sessions.directory import after_restart
-from shared.calls import Call
-from shared.pages import HumanRequestState, PageState
 from tests.support.clock import Clock
 
 PAGE = PageState(page_id="p", session_id="s", holder_id="ana", asker_id="ana", acted_ago_ms=1_200_000)

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from shared.background import AtMost
+from browse_together.contract.background import AtMost
 
 pytestmark = pytest.mark.anyio
 

@@ -8,8 +8,8 @@ from typing import cast
 import pytest
 from playwright.async_api import CDPSession
 
+from browse_together.contract.frames import View
 from browser_service.host.tabs.cast import ChromiumCast
-from shared.frames import View
 from tests.support.json import AnyJson
 from tests.support.listening import become
 

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from browse_together.contract.colours import COLOURS
 from browser_service.clients.colours import Colours
 from browser_service.store.journal import Journal
 from browser_service.store.tables import MOST_DEALT, ColourTable
 from scripts.lint.sources import ROOT
-from shared.colours import COLOURS
 
 pytestmark = pytest.mark.anyio
 

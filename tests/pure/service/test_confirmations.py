@@ -4,6 +4,11 @@ import asyncio
 
 import pytest
 
+from browse_together.contract.calls import Outcome
+from browse_together.contract.catalogue import parse
+from browse_together.contract.errors import Forbidden
+from browse_together.contract.model import Json
+from browse_together.contract.pages import PageState
 from browser_service.security.auth import Identity
 from browser_service.sessions.directory import Directory
 from browser_service.spine.addressing import Address
@@ -11,11 +16,6 @@ from browser_service.spine.call import FrontCall
 from browser_service.spine.confirmation import Confirmations
 from browser_service.spine.cross_origin import CrossOriginGuard
 from browser_service.spine.register import CallRegister, Reply
-from shared.calls import Outcome
-from shared.catalogue import parse
-from shared.errors import Forbidden
-from shared.model import Json
-from shared.pages import PageState
 
 pytestmark = pytest.mark.anyio
 

@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
+from browse_together.contract.data_files import draft
+from browse_together.contract.errors import ArtifactNotFound, JournalFailed, ResourceExhausted
+from browse_together.contract.filenames import safe_name
 from browser_service.security.named_secrets import NamedSecrets
 from browser_service.security.seal import Seal
 from browser_service.store import journal_file
 from browser_service.store.artifacts import ArtifactLimits, Artifacts, Folders
 from browser_service.store.journal import Journal
 from browser_service.store.uploads import UploadRoots
-from shared.data_files import draft
-from shared.errors import ArtifactNotFound, JournalFailed, ResourceExhausted
-from shared.filenames import safe_name
 
 pytestmark = pytest.mark.anyio
 

@@ -3,11 +3,11 @@
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import TimeoutError as PlaywrightTimeout
 
+from browse_together.contract.actions.interaction import Click
+from browse_together.contract.actions.sessions import GrantPermissions
+from browse_together.contract.actions.tracing import StopTracing
+from browse_together.contract.errors import AmbiguousSelector, ResourceExhausted, ValidationFailed
 from browser_service.host import errors
-from shared.actions.interaction import Click
-from shared.actions.sessions import GrantPermissions
-from shared.actions.tracing import StopTracing
-from shared.errors import AmbiguousSelector, ResourceExhausted, ValidationFailed
 
 
 def test_a_selector_that_matches_several_is_ambiguous_though_none_of_them_can_be_named() -> None:

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from shared import installation
-from shared.installation import install_command
-from shared.wire import APP_NAME
+from browse_together.contract import installation
+from browse_together.contract.installation import install_command
+from browse_together.contract.wire import APP_NAME
 
 
 class Metadata:

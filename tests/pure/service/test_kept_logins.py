@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from browse_together.contract.calls import ClientRef
+from browse_together.contract.model import Json
 from browser_service.security.seal import Seal
 from browser_service.sessions import kept_logins
 from browser_service.sessions.kept_logins import KEPT_S, Kept, KeptLogins
 from browser_service.sessions.records import SessionRecord
 from browser_service.store import tables
 from browser_service.store.journal import Journal
-from shared.calls import ClientRef
-from shared.model import Json
 
 pytestmark = pytest.mark.anyio
 

@@ -6,11 +6,11 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
+from browse_together.contract.calls import Call, ClientRef
+from browse_together.contract.errors import PageNotFound, PageOwned
+from browse_together.contract.pages import PageState
 from browser_service.rules.claims import OFFER_S, Candidate
 from browser_service.rules.leases import Lease, Ownership
-from shared.calls import Call, ClientRef
-from shared.errors import PageNotFound, PageOwned
-from shared.pages import PageState
 from tests.support.clock import Clock
 
 IDLE_S = 120.0

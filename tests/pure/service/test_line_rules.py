@@ -7,10 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
+from browse_together.contract.calls import Call
+from browse_together.contract.errors import Cancelled
+from browse_together.contract.events import CallMoved
 from browser_service.rules.turns import Line, PageQueue, Place, Turn
-from shared.calls import Call
-from shared.errors import Cancelled
-from shared.events import CallMoved
 
 CLIENTS = st.sampled_from("abcd")
 SEQS = st.integers(0, 20)

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from browse_together.contract.errors import ValidationFailed
 from browser_service.host.sessions import login_file
-from shared.errors import ValidationFailed
 from tests.support.odd import OTHERS, TEXTS
 
 ODD = st.sampled_from([*OTHERS, *TEXTS])

@@ -5,15 +5,15 @@ from pathlib import Path
 
 import pytest
 
+from browse_together.contract.calls import CallState, DownloadState
+from browse_together.contract.errors import ResourceExhausted
+from browse_together.contract.events import CallMoved
 from browser_service.clients.downloads import Downloads
 from browser_service.clients.presence import Clients
 from browser_service.security.seal import Seal
 from browser_service.sessions import vault
 from browser_service.store import journal as journals
 from browser_service.store.journal import Journal
-from shared.calls import CallState, DownloadState
-from shared.errors import ResourceExhausted
-from shared.events import CallMoved
 from tests.support.clock import Clock
 
 

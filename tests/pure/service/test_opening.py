@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from shared.data_files import LINK_FILES
+from browse_together.contract.data_files import LINK_FILES
 
 _CLICKED_AT_ONCE = """
 import sys, threading

@@ -2,15 +2,15 @@
 
 import pytest
 
+from browse_together.contract import catalogue
+from browse_together.contract.calls import ClientRef
+from browse_together.contract.errors import Forbidden, PageNotFound
+from browse_together.contract.model import Json
+from browse_together.contract.pages import PageState
 from browser_service.security.auth import Identity
 from browser_service.sessions.directory import Directory
 from browser_service.sessions.records import SessionRecord
 from browser_service.spine.addressing import Address, Addressing
-from shared import catalogue
-from shared.calls import ClientRef
-from shared.errors import Forbidden, PageNotFound
-from shared.model import Json
-from shared.pages import PageState
 
 ME = Identity(client_id="me", label="Claude")
 

@@ -4,12 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from browse_together.contract.calls import Call
+from browse_together.contract.errors import PageNotFound, SessionNotFound
+from browse_together.contract.pages import PageState, Parked
 from browser_service.host.tabs.life import Life, LifeEvent
 from browser_service.host.tabs.record import PageRecord
 from browser_service.rules.leases import Ownership
-from shared.calls import Call
-from shared.errors import PageNotFound, SessionNotFound
-from shared.pages import PageState, Parked
 
 ENDS = {None: Life.OPEN, LifeEvent.TAB_CLOSED: Life.VANISHED, LifeEvent.BROWSER_ENDED: Life.LOST}
 

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from browse_together.contract.errors import ElementNotFound, ValidationFailed
 from browser_service.host.reading import articles, passages
 from browser_service.host.reading.articles import Article, Found
-from shared.errors import ElementNotFound, ValidationFailed
 
 KETTLES = (
     *("1Kettles", "0About all that boils.", "2History", "0Ana Müller made the first one in 1850."),

@@ -2,9 +2,9 @@
 
 import pytest
 
+from browse_together.contract.errors import BrowseError, BrowserLaunchFailed, ResourceExhausted, ServiceUnavailable
+from browse_together.contract.pages import SessionOptions
 from browser_service.rules.placement import BROWSER_MB, HostFacts, Needs, hinders_draining, needs_of, place
-from shared.errors import BrowseError, BrowserLaunchFailed, ResourceExhausted, ServiceUnavailable
-from shared.pages import SessionOptions
 
 CHROMIUM = Needs("chromium")
 ALL_ENGINES = frozenset({"chromium", "firefox", "webkit"})

@@ -2,12 +2,12 @@
 
 import pytest
 
+from browse_together.contract import catalogue
+from browse_together.contract.errors import RateLimited, ResourceExhausted
 from browser_service.configuration import client_limits
 from browser_service.rules.quotas import ClientLimits, Quotas
 from browser_service.rules.window import MovingWindow
 from browser_service.settings import Settings
-from shared import catalogue
-from shared.errors import RateLimited, ResourceExhausted
 from tests.support.clock import Clock
 
 READ = catalogue.parse({"action": "get_page_title", "pageId": "p"})

@@ -2,12 +2,12 @@
 
 import pytest
 
+from browse_together.contract.calls import Call, Notice
+from browse_together.contract.events import StateSaved
+from browse_together.contract.pages import PageState
 from browser_service.clients.presence import Clients
 from browser_service.host.events import EventLog
 from browser_service.rules.leases import Ownership
-from shared.calls import Call, Notice
-from shared.events import StateSaved
-from shared.pages import PageState
 
 pytestmark = pytest.mark.anyio
 

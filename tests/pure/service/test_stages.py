@@ -5,13 +5,13 @@ from typing import Any, cast
 
 import pytest
 
+from browse_together.contract import catalogue
+from browse_together.contract.errors import ElementNotFound, ValidationFailed
+from browse_together.contract.model import Json
 from browser_service.host.pages.handle import BrowserPage
 from browser_service.host.stages import order
 from browser_service.host.stages.act import Act, Stage
 from browser_service.waits import Cancel
-from shared import catalogue
-from shared.errors import ElementNotFound, ValidationFailed
-from shared.model import Json
 
 pytestmark = pytest.mark.anyio
 

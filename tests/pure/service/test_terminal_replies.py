@@ -1,9 +1,9 @@
 """Tests what a person at a terminal is shown of a reply, and what is left for a pipe."""
 
+from browse_together.contract.catalogue import ACTIONS
+from browse_together.contract.model import Json
+from browse_together.contract.next_calls import next_call
 from browser_service.spine.rendering.terminal import for_terminal
-from shared.catalogue import ACTIONS
-from shared.model import Json
-from shared.next_calls import next_call
 from tests.support.frames import MARK, plain
 
 URL = "https://shop.example/cart"

@@ -2,10 +2,10 @@
 
 from pydantic import JsonValue
 
+from browse_together.contract.model import Json
+from browse_together.contract.replies import ForModel
 from browser_service.spine.rendering.reply import rendered
 from browser_service.spine.rendering.told import ToldPages
-from shared.model import Json
-from shared.replies import ForModel
 
 LINE = "[page cart · https://shop.example]"
 

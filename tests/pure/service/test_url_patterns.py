@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from browse_together.contract.errors import ValidationFailed
 from browser_service.host.network.patterns import UrlPattern
-from shared.errors import ValidationFailed
 
 ANALYTICS = "https://www.google-analytics.com/g/collect?v=2&t=page"
 MATCHES = [

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
+from browse_together.contract.attached import BROWSER_NAMES, AttachTarget
+from browse_together.contract.errors import BrowserLaunchFailed
 from browser_service.host.sessions.user_browsers import PORT_FILE, Listening, find, user_data_dirs
 from browser_service.settings import Settings
-from shared.attached import BROWSER_NAMES, AttachTarget
-from shared.errors import BrowserLaunchFailed
 
 pytestmark = pytest.mark.anyio
 

@@ -4,6 +4,7 @@ import contextlib
 
 import pytest
 
+from browse_together.contract.errors import Forbidden, RateLimited, Unauthorized
 from browser_service.wall.viewing import (
     LINK_LIVES_S,
     MOST_A_SECOND,
@@ -13,7 +14,6 @@ from browser_service.wall.viewing import (
     Viewer,
     Viewing,
 )
-from shared.errors import Forbidden, RateLimited, Unauthorized
 from tests.support.clock import Clock
 
 pytestmark = pytest.mark.anyio

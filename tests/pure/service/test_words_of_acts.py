@@ -3,12 +3,12 @@
 import re
 from pathlib import Path
 
-import shared
-from shared.actions.traits import Effect, Scope
-from shared.catalogue import ACTIONS
-from shared.errors import BrowseError
+from browse_together import contract
+from browse_together.contract.actions.traits import Effect, Scope
+from browse_together.contract.catalogue import ACTIONS
+from browse_together.contract.errors import BrowseError
 
-_TEXT = Path(shared.__file__).with_name("acts.js").read_text("utf-8")
+_TEXT = Path(contract.__file__).with_name("acts.js").read_text("utf-8")
 
 
 def named(table: str) -> set[str]:

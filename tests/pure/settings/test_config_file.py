@@ -7,14 +7,14 @@ import platformdirs
 import pytest
 from pydantic import ValidationError
 
+from browse_together.client import config_file, config_place
+from browse_together.client.config_file import FileSettings, WrongFile, explain
+from browse_together.contract import setting_names
+from browse_together.contract.variables import REMOVED, no_more
 from browser_service.settings import Settings as ServiceSettings
-from client import config_file, config_place
-from client.config_file import FileSettings, WrongFile, explain
 from mcp_gateway import startup
 from mcp_gateway.settings import Settings as GatewaySettings
 from mcp_gateway.transports.settings import TransportSettings
-from shared import setting_names
-from shared.variables import REMOVED, no_more
 from tests.support import chat, gateways
 from tests.support.terminal import Terminal
 

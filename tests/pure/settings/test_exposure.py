@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
+from browse_together.client import environment
+from browse_together.contract.requests import ambiguity
 from browser_service.settings import Settings
-from client import environment
-from shared.requests import ambiguity
 
 CERTIFICATE = {"tls_cert": Path("cert.pem"), "tls_key": Path("key.pem")}
 
