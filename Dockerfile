@@ -14,9 +14,7 @@ LABEL org.opencontainers.image.title="browse-together" \
 
 WORKDIR /app
 COPY pyproject.toml constraints.txt README.md LICENSE ./
-COPY browse_together ./browse_together
 COPY shared ./shared
-COPY client ./client
 COPY browser_service ./browser_service
 COPY mcp_gateway ./mcp_gateway
 COPY mcp_home_simulator ./mcp_home_simulator

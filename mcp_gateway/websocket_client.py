@@ -3,7 +3,7 @@
     async with Client(websocket_client("ws://127.0.0.1:3001/ws", key="..."), mode="legacy") as client:
         await client.call_tool("goto", {"url": "https://example.com/"})
 
-This module is not in `client/`, because that reaches the service and knows nothing of MCP. It is the other end of
+It is not in `browse_together.client`, because that reaches the service and knows nothing of MCP. It is the other end of
 `mcp_gateway.transports.websocket`, and uses the SDK as that does.
 """
 

@@ -118,7 +118,7 @@ def check_out(system: System) -> None:
     for name in subprocess.run(listed, cwd=ROOT, check=True, capture_output=True, text=True).stdout.split("\0")[:-1]:
         target = system.root / "checkout" / name
         target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy2(ROOT / name, target)
+        shutil.copy2(ROOT / name, target, follow_symlinks=False)
 
 
 def try_image(system: System) -> None:

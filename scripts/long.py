@@ -11,7 +11,7 @@ import sys
 import time
 from typing import Final, NamedTuple
 
-from scripts.lint.sources import ROOT
+from scripts.lint.sources import CLIENT, CONTRACT, ROOT
 
 PASSED: Final = ROOT / "scripts/passed.json"
 _TESTS: Final = ("make", "test", "test-more", "TESTS_BROWSER=")
@@ -29,13 +29,13 @@ class Proof(NamedTuple):
 PROOFS: Final = {
     "all combinations": Proof(
         (*_LONG, "--ignore", _FLOODS),
-        ("shared/actions", "browser_service/actions", "browser_service/cli", "browser_service/security", "client"),
+        (f"{CONTRACT}/actions", "browser_service/actions", "browser_service/cli", "browser_service/security", CLIENT),
     ),
     # Nothing runs beside them: where others use the processor, an honest page looks like one.
     "floods": Proof((sys.executable, "-m", "pytest", _FLOODS), ("browser_service/host/network", _FLOODS)),
     "kills": Proof(
         ("make", "chaos", "BROWSE_CHAOS_KILLS=30"),
-        ("browser_service/host", "browser_service/store", "client", "mcp_gateway/sharing", "tests/process/chaos"),
+        ("browser_service/host", "browser_service/store", CLIENT, "mcp_gateway/sharing", "tests/process/chaos"),
     ),
     "kills of hosts": Proof(
         ("make", "chaos-hosts"), ("browser_service/carriers", "browser_service/host", "tests/process/hosts")

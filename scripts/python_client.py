@@ -1,4 +1,4 @@
-"""Writes the Python client's typed methods and errors, from the actions and errors of `shared`."""
+"""Writes the Python client's typed methods and errors, from the contract's actions and errors."""
 
 import json
 import re
@@ -65,7 +65,7 @@ def errors() -> str:
     return "\n\n\n".join([f"{_ERRORS_HEAD}\n\n{texts[0]}", *texts[1:]]) + "\n"
 
 
-_HEAD: Final = '''"""The actions as methods. `make docs` writes this file from `shared/actions`: do not edit it."""
+_HEAD: Final = '''"""The actions as methods. `make docs` writes this file from the contract's: do not edit it."""
 
 from collections.abc import Mapping, Sequence
 from os import PathLike
@@ -75,7 +75,7 @@ from browse_together.calling import AsyncCalling, Calling
 from browse_together.results import (
 {results}
 )'''
-_ERRORS_HEAD: Final = '''"""The errors. `make docs` writes this file from `shared/errors.py`: do not edit it."""
+_ERRORS_HEAD: Final = '''"""The errors. `make docs` writes this file from the contract's: do not edit it."""
 
 from browse_together.refusals import BrowseError, Busy'''
 

@@ -24,8 +24,7 @@ from browse_together.contract.schema import (
 )
 from browse_together.contract.wire import BROWSER
 from scripts import python_client
-
-ROOT: Final = Path(__file__).parents[1]
+from scripts.lint.sources import CONTRACT, PYTHON_CLIENT, ROOT
 
 
 def reference() -> str:
@@ -48,7 +47,7 @@ def reference() -> str:
 _HEAD: Final = """# Tools
 
 The {count} actions. Each is a tool of the MCP gateway, a body of `POST {browser}/{{pageId}}` (its name under `action`)
-and a verb of the command line. This page is written by `make docs` from the classes in `shared/actions`."""
+and a verb of the command line. `make docs` writes this page from the classes in `browse_together.contract.actions`."""
 
 _INHERITED: Final = """## Arguments of every page action
 
@@ -158,10 +157,10 @@ def answers() -> str:
 def files() -> dict[str, str]:
     """Return the text of each file, by its place."""
     return {
-        "shared/TOOLS.md": reference(),
-        "shared/written.json": answers(),
-        "browse_together/actions.py": python_client.actions(),
-        "browse_together/errors.py": python_client.errors(),
+        f"{CONTRACT}/TOOLS.md": reference(),
+        f"{CONTRACT}/written.json": answers(),
+        f"{PYTHON_CLIENT}/actions.py": python_client.actions(),
+        f"{PYTHON_CLIENT}/errors.py": python_client.errors(),
     }
 
 

@@ -5,7 +5,6 @@
 import re
 import sys
 from functools import partial
-from pathlib import Path
 from textwrap import fill
 
 from pydantic import AliasChoices
@@ -17,11 +16,11 @@ from browse_together.contract import peer_calls, peers
 from browser_service.settings import Settings as ServiceSettings
 from mcp_gateway.settings import Settings as GatewaySettings
 from mcp_gateway.transports.settings import TransportSettings
+from scripts.lint.sources import CONTRACT, ROOT
 
-ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "settings.md"
 COMING_FROM = ROOT / "docs" / "coming-from.md"
-NAMES = ROOT / "shared" / "setting_names.py"
+NAMES = ROOT / CONTRACT / "setting_names.py"
 PROCESSES: dict[str, tuple[type[BaseSettings], ...]] = {
     "SERVICE": (ServiceSettings,),
     "GATEWAY": (GatewaySettings, TransportSettings),

@@ -47,7 +47,7 @@ install_packages() {
     $pip install --constraint constraints.txt --editable '.[video]' --group dev
     say "compiling them"
     # A gateway without byte code starts half a second later. Some packages carry files for other versions of Python.
-    "$VENV/bin/python" -m compileall -q "$VENV/lib" browse_together browser_service client mcp_gateway mcp_home_simulator shared >/dev/null 2>&1 || true
+    "$VENV/bin/python" -m compileall -q "$VENV/lib" browser_service mcp_gateway mcp_home_simulator shared >/dev/null 2>&1 || true
 }
 
 bounded() {

@@ -8,7 +8,7 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
-from scripts.lint.sources import ROOT
+from scripts.lint.sources import CONTRACT, ROOT
 
 _REFERENCE: Final = "reference.md"
 _MARK: Final = ROOT / "browser_service" / "wall" / "static" / "mark.svg"
@@ -16,7 +16,7 @@ _HEADING: Final = re.compile(r"^### (.+): `(\w+)`$", re.MULTILINE)
 _CODE: Final = re.compile(r"(<a [^>]*>.*?</a>|<pre.*?</pre>|<h\d.*?</h\d>)|<code>(\w+)</code>", re.DOTALL)
 _PLACES: Final = {
     name: f"{title.lower().replace(' ', '-')}-{name}"
-    for title, name in _HEADING.findall((ROOT / "shared" / "TOOLS.md").read_text(encoding="utf-8"))
+    for title, name in _HEADING.findall((ROOT / CONTRACT / "TOOLS.md").read_text(encoding="utf-8"))
 }
 """The place of each tool in the reference."""
 

@@ -19,17 +19,20 @@ def project() -> dict[str, Any]:  # Any: TOML
     return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 
 
-def packages() -> list[str]:
-    """Return the names of the top-level packages to install."""
-    return [pattern.rstrip("*") for pattern in project()["tool"]["setuptools"]["packages"]["find"]["include"]]
+def packages() -> dict[str, str]:
+    """Return the names of the top-level packages to install, each with its folder."""
+    about = project()["tool"]["setuptools"]
+    names = [pattern.rstrip("*") for pattern in about["packages"]["find"]["include"]]
+    return {name: about["package-dir"].get(name, name) for name in names}
 
 
-def build(into: Path) -> Path:
-    """Build the wheel with this environment's setuptools, without a package index. Raises CalledProcessError."""
+def build(into: Path, archive: Path | None = None) -> Path:
+    """Build the wheel, of a source archive if one is given, with this environment's setuptools and no package index.
+    Raises CalledProcessError."""
     with _copied() as copy:
         _run(
-            *("-m", "pip", "--disable-pip-version-check", "--quiet"),
-            *("wheel", "--no-deps", "--no-build-isolation", "--no-index", "--wheel-dir", str(into), str(copy)),
+            *("-m", "pip", "--disable-pip-version-check", "--quiet", "wheel", "--no-deps", "--no-build-isolation"),
+            *("--no-index", "--wheel-dir", str(into), str(archive or copy)),
         )
     return into / f"{_stem()}-py3-none-any.whl"
 
@@ -47,8 +50,8 @@ def _copied() -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="browse-together-wheel-") as copy:
         for name in ("pyproject.toml", about["readme"], *about["license-files"]):
             shutil.copy2(ROOT / name, copy)
-        for name in packages():
-            shutil.copytree(ROOT / name, Path(copy, name), ignore=_LEFT_OUT)
+        for folder in packages().values():
+            shutil.copytree(ROOT / folder, Path(copy, folder), ignore=_LEFT_OUT)
         yield Path(copy)
 
 

@@ -17,6 +17,7 @@ import zlib
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from browse_together import contract
 from browse_together.contract.socket_folder import socket_folder
 from browse_together.contract.wire import SHARED_GATEWAY, VERSION
 
@@ -24,7 +25,7 @@ from browse_together.contract.wire import SHARED_GATEWAY, VERSION
 _SAME: Final = frozenset("HOME XDG_CONFIG_HOME XDG_DATA_HOME SSL_CERT_FILE SSL_CERT_DIR".split())  # noqa: SIM905 - as said
 _SAME_PATHS: Final = ("BROWSE_CONFIG", "BROWSE_DATA_DIR")
 _INHERITED: Final = frozenset("PATH LANG TZ TMPDIR LD_LIBRARY_PATH DYLD_LIBRARY_PATH VIRTUAL_ENV".split())  # noqa: SIM905 - same
-_ROOT: Final = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))  # noqa: PTH100, PTH120 - as said
+_CONTRACT: Final = os.path.dirname(os.path.abspath(contract.__file__))  # noqa: PTH100, PTH120 - as said
 _MOST_PATH: Final = 100
 """Maximum length of a socket's path; systems allow 104 or 108 bytes."""
 _WAITING: Final = 512
@@ -183,8 +184,8 @@ def _is_same(name: str) -> bool:
 
 
 def _digest(environment: Mapping[str, str]) -> str:
-    written = os.stat(f"{_ROOT}/shared/written.json").st_mtime_ns  # noqa: PTH116 - as above
-    parts = [VERSION, _ROOT, sys.executable, str(written)]
+    written = os.stat(f"{_CONTRACT}/written.json").st_mtime_ns  # noqa: PTH116 - as above
+    parts = [VERSION, _CONTRACT, sys.executable, str(written)]
     parts += [f"{name}={environment[name]}" for name in sorted(environment) if _is_same(name)]
     # Without pathlib, as above.
     parts += [f"{name}={os.path.abspath(environment[name])}" for name in _SAME_PATHS if environment.get(name)]  # noqa: PTH100
@@ -194,9 +195,8 @@ def _digest(environment: Mapping[str, str]) -> str:
 
 def _environment(environment: Mapping[str, str]) -> dict[str, str]:
     """Return the shared process's environment: what all of its chats have in common, without any chat's key."""
-    kept = {
+    return {
         name: value
         for name, value in environment.items()
         if _is_same(name) or name in _INHERITED or name.startswith("LC_")
     }
-    return kept | {"PYTHONPATH": os.pathsep.join(filter(None, [_ROOT, environment.get("PYTHONPATH", "")]))}

@@ -11,9 +11,9 @@ from pydantic.fields import FieldInfo
 
 from browse_together.contract.catalogue import NAMES
 from browse_together.contract.next_calls import next_call
-from scripts.lint.sources import files, place, tree
+from scripts.lint.sources import CLIENT, CONTRACT, files, place, tree
 
-SOURCES: Final = files("browser_service", "client", "mcp_gateway", "shared")
+SOURCES: Final = files("browser_service", "mcp_gateway", CLIENT, CONTRACT)
 TYPED: Final = re.compile(rf"(?<![\w.])({'|'.join(NAMES)}) (?:\{{|\0json)")
 """An action and its arguments, or the arguments that are put there as JSON."""
 COMPUTED: Final = {"browser_service/host/stages/explanation.py", "browser_service/spine/rendering/result.py"}

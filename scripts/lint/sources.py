@@ -6,7 +6,10 @@ from pathlib import Path
 from typing import Final
 
 ROOT: Final = Path(__file__).parents[2]
-PACKAGES: Final = ("browse_together", "shared", "client", "browser_service", "mcp_gateway", "mcp_home_simulator")
+PYTHON_CLIENT: Final = "shared/browse_together"
+CONTRACT: Final = f"{PYTHON_CLIENT}/contract"
+CLIENT: Final = f"{PYTHON_CLIENT}/client"
+PACKAGES: Final = (PYTHON_CLIENT, "browser_service", "mcp_gateway", "mcp_home_simulator")
 AROUND: Final = ("tests", "examples", "benchmarks", "conformance", "scripts")
 
 

@@ -1,4 +1,4 @@
-"""The actions as methods. `make docs` writes this file from `shared/actions`: do not edit it."""
+"""The actions as methods. `make docs` writes this file from the contract's: do not edit it."""
 
 from collections.abc import Mapping, Sequence
 from os import PathLike

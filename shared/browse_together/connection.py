@@ -14,25 +14,23 @@ from uuid import uuid4
 
 from pydantic import ValidationError
 
-from browse_together import errors, packages
+from browse_together import errors
+from browse_together.client import files
+from browse_together.client.config_file import WrongFile, explain
+from browse_together.client.connecting import ConnectingSettings, begin_service
+from browse_together.client.credentials import Credentials
+from browse_together.client.events import EventStream, Listener
+from browse_together.client.http import ServiceClient
+from browse_together.client.reply import Failure, Reply
+from browse_together.contract.errors import BrowseError as ServiceError
+from browse_together.contract.filenames import safe_name
 from browse_together.contract.model import list_at
+from browse_together.contract.wire import DEFAULT_SESSION, FILE_BYTES
+from browse_together.contract.written import fingerprint
 from browse_together.naming import wire_name
 from browse_together.refusals import BrowseError, Busy
 from browse_together.results import Answer, PageInfo
 from browse_together.spelling import calls_in, in_python
-
-with packages.found():
-    from browse_together.client import files
-    from browse_together.client.config_file import WrongFile, explain
-    from browse_together.client.connecting import ConnectingSettings, begin_service
-    from browse_together.client.credentials import Credentials
-    from browse_together.client.events import EventStream, Listener
-    from browse_together.client.http import ServiceClient
-    from browse_together.client.reply import Failure, Reply
-    from browse_together.contract.errors import BrowseError as ServiceError
-    from browse_together.contract.filenames import safe_name
-    from browse_together.contract.wire import DEFAULT_SESSION, FILE_BYTES
-    from browse_together.contract.written import fingerprint
 
 _BY_CODE: Final = {error.code: error for error in (*BrowseError.__subclasses__(), *Busy.__subclasses__())}
 _NEW: Final = "new"

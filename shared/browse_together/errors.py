@@ -1,4 +1,4 @@
-"""The errors. `make docs` writes this file from `shared/errors.py`: do not edit it."""
+"""The errors. `make docs` writes this file from the contract's: do not edit it."""
 
 from browse_together.refusals import BrowseError, Busy
 

@@ -4,13 +4,10 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
-from browse_together import packages
 from browse_together.actions import BrowserActions, PageActions
+from browse_together.contract.next_calls import end_of_arguments, given_in
 from browse_together.naming import python_name
 from browse_together.refusals import NextCall
-
-with packages.found():
-    from browse_together.contract.next_calls import end_of_arguments, given_in
 
 _CALL: Final = re.compile(r"(?<![\w\"'])([a-z][a-z0-9_]*) (?=\{)")
 _ARGUMENT: Final = re.compile(r'"([a-z][A-Za-z]*)": (true|false|\d+)\b')

@@ -15,7 +15,7 @@ import pytest
 from browse_together.contract.actions.base import Action
 from browse_together.contract.actions.traits import Traits
 from browse_together.contract.catalogue import ACTIONS
-from scripts.lint.sources import AROUND, PACKAGES, ROOT, files, place, tree
+from scripts.lint.sources import AROUND, CLIENT, CONTRACT, PACKAGES, PYTHON_CLIENT, ROOT, files, place, tree
 
 
 def _packages(*names: str) -> set[str]:
@@ -23,8 +23,16 @@ def _packages(*names: str) -> set[str]:
 
 
 NEVER = {
-    "browse_together": {"browser_service", "mcp_gateway", "mcp", "playwright", "fastapi", "sqlite3"},
-    "client": {"browser_service", "mcp_gateway", "mcp", "fastapi", "starlette", "uvicorn", "playwright", "sqlite3"},
+    PYTHON_CLIENT: {
+        "browser_service",
+        "mcp_gateway",
+        "mcp",
+        "fastapi",
+        "starlette",
+        "uvicorn",
+        "playwright",
+        "sqlite3",
+    },
     "mcp_gateway": {"browser_service", "fastapi", "sse_starlette", "playwright", "sqlite3"},
     "browser_service": {"mcp_gateway", "mcp"},
     "browser_service/actions": {"logging", "structlog", "fastapi", "starlette", "httpx"},
@@ -34,8 +42,8 @@ NEVER = {
 }
 """What each part does not import."""
 EXCEPT = {
-    "browse_together/command.py": "it is the program of the command",
-    "browse_together/gateway.py": "likewise",
+    f"{PYTHON_CLIENT}/command.py": "it is the program of the command",
+    f"{PYTHON_CLIENT}/gateway.py": "likewise",
     "browser_service/cli/config.py": "the command line shows the gateway's settings too, by their declarations",
 }
 """Modules that may, with the reason."""
@@ -105,7 +113,7 @@ MOST_IN_HALL = 8
 """The most files that lie in no folder of the host."""
 
 ALL_IT_KNOWS = {
-    "shared/json_lines": ("browse_together.contract.json_lines", "browse_together.contract.wire"),
+    f"{CONTRACT}/json_lines": ("browse_together.contract.json_lines", "browse_together.contract.wire"),
     "mcp_home_simulator": ("mcp_home_simulator", "browse_together.contract.json_lines", "browse_together"),
 }
 """For each part that other programs may use alone, everything of ours that it imports, types included; the rest is the
@@ -145,9 +153,18 @@ def test_an_import_is_seen_wherever_it_stands_unless_it_is_for_types_alone() -> 
 
 
 def test_the_contract_is_pydantic_and_the_standard_library() -> None:
-    allowed = sys.stdlib_module_names | {"pydantic", "shared"}
-    strangers = {(place(path), name) for path in files("shared") for name in imports(path) if name not in allowed}
+    allowed = sys.stdlib_module_names | {"pydantic", "browse_together"}
+    strangers = {(place(path), name) for path in files(CONTRACT) for name in imports(path) if name not in allowed}
     assert strangers == set()
+
+
+@pytest.mark.parametrize(
+    ("part", "known"),
+    [(CONTRACT, ("browse_together.contract",)), (CLIENT, ("browse_together.contract", "browse_together.client"))],
+)
+def test_contract_and_client_know_nothing_of_what_stands_on_them(part: str, known: tuple[str, ...]) -> None:
+    names = {(place(path), name) for path in files(part) for name in known_to(path)}
+    assert {one for one in names if one[1].startswith("browse_together") and not one[1].startswith(known)} == set()
 
 
 @pytest.mark.parametrize("part", NEVER)
@@ -240,7 +257,7 @@ def test_files_in_the_data_directory_are_named_in_one_place() -> None:
 def modules() -> dict[str, Path]:
     """Return our modules by their names."""
     named = {".".join(path.relative_to(ROOT).with_suffix("").parts): path for path in files(*PACKAGES)}
-    return {name.removesuffix(".__init__"): path for name, path in named.items()}
+    return {name.removeprefix("shared.").removesuffix(".__init__"): path for name, path in named.items()}
 
 
 @cache
@@ -349,7 +366,7 @@ def test_a_question_of_class_is_seen() -> None:
 def test_policys_questions_are_attributes_of_actions() -> None:
     asked = {
         f"{place(path)}: {question}"
-        for path in files("browser_service", "mcp_gateway", "client")
+        for path in files("browser_service", "mcp_gateway", CLIENT)
         if not place(path).startswith(("browser_service/actions/page/", "browser_service/actions/service.py"))
         for question in class_questions(tree(path))
     }

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Final
 
+import browse_together
 from browse_together.contract.errors import ValidationFailed
 from browse_together.contract.wire import APP_NAME
 from browser_service.cli import files
@@ -10,7 +11,7 @@ from browser_service.cli.install.chat_clients import ChatClient
 from browser_service.cli.install.machine import Machine
 from browser_service.cli.install.pasted_clients import PastedClient
 
-SOURCE: Final = Path(__file__).parents[3] / "skills" / APP_NAME / "SKILL.md"
+SOURCE: Final = Path(browse_together.__file__).parent / "skills" / APP_NAME / "SKILL.md"
 
 
 def place(client: ChatClient | PastedClient, machine: Machine) -> Path | None:

@@ -154,12 +154,7 @@ def stop(instance: Instance) -> bool:
 
 def for_service() -> Inherited:
     """Return what a service that is started now takes on."""
-    given = caller.environ()
-    # this tree need not be installed, and packages elsewhere may have the same names
-    paths = [str(Path(__file__).parents[1]), given.get("PYTHONPATH", "")]
-    return Inherited(
-        {**environment.of_service(given), "PYTHONPATH": os.pathsep.join(filter(None, paths))}, caller.folder()
-    )
+    return Inherited(environment.of_service(caller.environ()), caller.folder())
 
 
 def _noted(data_dir: Path) -> tuple[int, str]:

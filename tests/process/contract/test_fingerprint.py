@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[3]
 
 
 TELL = (
-    "from scripts import reference; from shared import catalogue; "
+    "from scripts import reference; from browse_together.contract import catalogue; "
     "print(catalogue.digest(catalogue.ACTIONS), reference.reference())"
 )
 

@@ -429,7 +429,7 @@ async def test_a_fault_is_told_and_logged_without_what_was_typed(
 ) -> None:
     faulty = tmp_path / "faulty.py"
     faulty.write_text(
-        "from client import http\nfrom mcp_gateway.__main__ import main\nhttp.json = None\nmain()\n",
+        "from browse_together.client import http\nfrom mcp_gateway.__main__ import main\nhttp.json = None\nmain()\n",
         encoding="utf-8",
     )
     env = environment(BROWSE_URL=standin.url, BROWSE_DATA_DIR=str(data_dir))

@@ -170,7 +170,7 @@ async def test_a_host_that_is_cut_off_ends_its_browsers_before_its_sessions_go_o
 
 
 LATE = "import time\nnow = time.time\ntime.time = lambda: now() + 40"
-OTHER = "from shared import written\nwritten.fingerprint = lambda: 'other'"
+OTHER = "from browse_together.contract import written\nwritten.fingerprint = lambda: 'other'"
 IMPATIENT = "from browser_service import process\nprocess._ENDS_WITHIN_S = 2.0"
 """What a host's Python does at its start, so that its clock is off, its actions are another version's, or it does not
 wait long for the end of another."""

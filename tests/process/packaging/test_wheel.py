@@ -1,9 +1,8 @@
-"""Tests the wheel: what is in it, and that its commands run beside other packages of the names that ours have."""
+"""Tests the wheel: what is in it, and that it and a project with modules of common names do not notice each other."""
 
 import subprocess
 import sys
 import sysconfig
-import tarfile
 import venv
 import zipfile
 from email import message_from_bytes
@@ -25,6 +24,17 @@ from tests.support.tab import closed_port
 pytestmark = [pytest.mark.anyio, pytest.mark.long]
 
 WITHIN_S = 60
+ITS_MODULES = ("shared", "client", "tests", "skills")
+JOB = """import sys
+import client
+from browse_together import Browser
+import shared
+with Browser() as browser:
+    page = browser.page()
+    page.goto(sys.argv[1])
+    import tests
+    print(page.extract_text("h1"), shared.name, client.name, tests.name, sep=", ")
+"""
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +44,9 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_everything_but_this_trees_own_tools_is_installed() -> None:
     tops = {path.parent.name for path in wheel.ROOT.glob("*/__init__.py")}
-    assert tops - {"tests", "examples", "benchmarks", "scripts", "conformance"} == set(wheel.packages()) - {"skills"}
+    assert tops - {"tests", "examples", "benchmarks", "scripts", "conformance"} | {"browse_together"} == {
+        *wheel.packages()
+    }
 
 
 def test_the_wheel_has_every_file_of_the_packages_and_says_what_it_is(built: Path) -> None:
@@ -42,10 +54,13 @@ def test_the_wheel_has_every_file_of_the_packages_and_says_what_it_is(built: Pat
         inside = {name for name in archive.namelist() if ".dist-info/" not in name}
         about = message_from_bytes(archive.read(f"browse_together-{VERSION}.dist-info/METADATA"))
         licence = archive.read(f"browse_together-{VERSION}.dist-info/licenses/LICENSE").decode()
-    sources = [path for name in wheel.packages() for path in (wheel.ROOT / name).rglob("*")]
-    ours = [path for path in sources if path.is_file() and "__pycache__" not in path.parts]
-    assert inside == {path.relative_to(wheel.ROOT).as_posix() for path in ours}
-    assert {f"{name}/py.typed" for name in wheel.packages() if name != "skills"} <= inside
+    assert inside == {
+        (Path(name) / path.relative_to(wheel.ROOT / folder)).as_posix()
+        for name, folder in wheel.packages().items()
+        for path in [*(wheel.ROOT / folder).rglob("*"), *(wheel.ROOT / folder / "skills").rglob("*")]  # it is a link
+        if path.is_file() and "__pycache__" not in path.parts
+    }
+    assert {f"{name}/py.typed" for name in wheel.packages()} <= inside
     assert (about["Name"], about["Version"], about["License-Expression"]) == (APP_NAME, VERSION, "MIT")
     assert licence.startswith("MIT License")
     assert "The browse-together authors" in licence
@@ -53,19 +68,24 @@ def test_the_wheel_has_every_file_of_the_packages_and_says_what_it_is(built: Pat
     assert not [text for text in about.get_all("Requires-Dist", []) if text.startswith("av") and "extra" not in text]
 
 
-def test_the_source_archive_has_every_file_of_the_wheel(built: Path, tmp_path: Path) -> None:
-    with tarfile.open(wheel.build_source(tmp_path)) as archive:
-        inside = {name.partition("/")[2] for name in archive.getnames()}
-    with zipfile.ZipFile(built) as whole:
-        assert {name for name in whole.namelist() if ".dist-info/" not in name} <= inside
-    assert {"pyproject.toml", "README.md", "LICENSE"} <= inside
+def test_the_source_archive_makes_the_same_wheel(built: Path, tmp_path: Path) -> None:
+    made = wheel.build(tmp_path, wheel.build_source(tmp_path))
+    with zipfile.ZipFile(built) as one, zipfile.ZipFile(made) as other:
+        assert sorted(one.namelist()) == sorted(other.namelist())
+
+
+def test_nothing_is_installed_under_a_name_that_projects_have(built: Path) -> None:
+    with zipfile.ZipFile(built) as archive:
+        tops = {name.partition("/")[0] for name in archive.namelist() if ".dist-info/" not in name}
+    assert tops == {"browse_together", "browser_service", "mcp_gateway", "mcp_home_simulator"}
 
 
 class Tool:
-    """An environment for the wheel, without this source tree, and with obstacles on its path."""
+    """An environment for the wheel, without this source tree, and a project that is on its path."""
 
     def __init__(self, built: Path, folder: Path) -> None:
-        self.data_dir, self.home, self.strangers = folder / "data", folder / "tool", folder / "strangers"
+        self.data_dir, self.home, self.project = folder / "data", folder / "tool", folder / "project"
+        self.port = str(closed_port())
         venv.create(self.home)
         places = sysconfig.get_paths(vars={"base": str(self.home), "platbase": str(self.home)})
         self.bin, site = Path(places["scripts"]), Path(places["purelib"])
@@ -74,43 +94,46 @@ class Tool:
         subprocess.run([*pip, "install", "--no-deps", "--no-index", str(built)], check=True, stdin=subprocess.DEVNULL)
         # The libraries are this environment's, without its .pth files, by which it finds the source tree
         (site / "libraries.pth").write_text(sysconfig.get_path("purelib"), encoding="utf-8")
-        for name in wheel.packages():
-            (self.strangers / name).mkdir(parents=True)
-        for name in ("shared", "client"):
-            stranger = self.strangers / name / "__init__.py"
-            stranger.write_text("raise ImportError(f'{__name__} is a stranger')\n", encoding="utf-8")
+        for name in ITS_MODULES:
+            (self.project / name).mkdir(parents=True)
+            (self.project / name / "__init__.py").write_text(f"name = 'its {name}'\n", encoding="utf-8")
+        (self.project / "job.py").write_text(JOB, encoding="utf-8")
 
     def environment(self, **changes: str) -> dict[str, str]:
-        return environment(self.data_dir, PYTHONPATH=str(self.strangers), **changes)
+        return environment(self.data_dir, PORT=self.port, PYTHONPATH=str(self.project), **changes)
 
-    def run(self, command: str, *arguments: str) -> str:
-        """Run a command where the strangers are, and return its stdout."""
-        return subprocess.run(
+    def run(self, command: str, *arguments: str, **changes: str) -> str:
+        """Run a command in the project, and return its stdout."""
+        done = subprocess.run(
             [self.bin / command, *arguments],
-            cwd=self.strangers,
-            env=self.environment(BROWSE_AUTOSTART="false"),
+            cwd=self.project,
+            env=self.environment(**changes),
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
             timeout=WITHIN_S,
-            check=True,
-        ).stdout
+            check=False,
+        )
+        assert done.returncode == 0, done
+        return done.stdout
 
 
-async def test_the_wheels_commands_run_despite_other_packages_of_the_same_names(
+async def test_the_commands_and_a_project_with_modules_of_common_names_both_work(
     built: Path, tmp_path: Path, site: Site
 ) -> None:
     tool = Tool(built, tmp_path)
-    assert tool.run("browse-together", "--version").strip() == VERSION
-    assert tool.run("python", "-m", "browser_service", "mcp", "--version").strip() == f"{APP_NAME} {VERSION}"
+    alone = {"BROWSE_AUTOSTART": "false"}
+    assert tool.run("browse-together", "--version", **alone).strip() == VERSION
+    assert tool.run("python", "-m", "browser_service", "mcp", "--version", **alone).strip() == f"{APP_NAME} {VERSION}"
     site.page("/shop", "<title>Shop</title><h1>Kettles and teapots</h1>")
-    env = tool.environment(PORT=str(closed_port()))
-    gateway = StdioServerParameters(command=str(tool.bin / "mcp-gateway"), env=env, cwd=tool.strangers)
+    gateway = StdioServerParameters(command=str(tool.bin / "mcp-gateway"), env=tool.environment(), cwd=tool.project)
     try:
         info = Implementation(name="test", version="1")
         async with Client(gateway, client_info=info, mode="legacy", read_timeout_seconds=WITHIN_S) as chat:
             opened = await chat.call_tool("goto", {"url": site.url("/shop")})
         assert "Kettles and teapots" in text_of(opened)
+        said = tool.run("python", "job.py", site.url("/shop"))
+        assert said == "Kettles and teapots, its shared, its client, its tests\n"
         service = instance.find(tool.data_dir)
         assert service is not None
         assert psutil.Process(service.pid).cmdline()[0].startswith(str(tool.home))

@@ -101,7 +101,7 @@ def test_a_journal_that_cannot_be_used_is_told_with_what_becomes_of_it(tmp_path:
 def test_browsers_with_more_memory_than_their_limit_are_a_problem(
     monkeypatch: pytest.MonkeyPatch, browsers_mb: int, *, is_fine: bool
 ) -> None:
-    monkeypatch.setattr("client.instance.readiness", lambda _: {"memoryLimitMb": 20})
+    monkeypatch.setattr("browse_together.client.instance.readiness", lambda _: {"memoryLimitMb": 20})
     monkeypatch.setattr(doctor, "exact_mb", lambda _: browsers_mb)
     check = doctor.check_memory(Instance(os.getpid(), "http://127.0.0.1", "", ""))
     assert f"its browsers {browsers_mb} MB of 20 MB" in check.found

@@ -11,7 +11,7 @@ from browse_together.contract.errors import every_error
 from browse_together.contract.peer_calls import CONVERTED
 from browse_together.contract.peers import TOOLS
 from browse_together.contract.written import fingerprint
-from scripts.reference import main, reference
+from scripts.reference import files, main, reference
 from tests.support.each import each
 
 
@@ -21,9 +21,9 @@ def written() -> str:
 
 
 def test_a_stale_page_is_noticed_and_rewritten(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    places = ["shared/TOOLS.md", "shared/written.json", "browse_together/actions.py", "browse_together/errors.py"]
+    places = [*files()]
     for place in places:
-        (tmp_path / place).parent.mkdir(exist_ok=True)
+        (tmp_path / place).parent.mkdir(parents=True, exist_ok=True)
     for place in places[1:]:  # the first is not there at all
         (tmp_path / place).write_text("of last year\n", encoding="utf-8")
     assert main(["--check"], tmp_path) == 1

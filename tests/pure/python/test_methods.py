@@ -106,5 +106,5 @@ def test_a_table_without_rows_is_empty() -> None:
 
 
 def test_the_commands_do_not_import_the_client() -> None:
-    code = "import browse_together.first, sys; print([*sys.modules.keys() & {'pydantic', 'httpx', 'asyncio'}])"
+    code = "import browse_together, sys; print([*sys.modules.keys() & {'pydantic', 'httpx', 'asyncio'}])"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"

@@ -21,7 +21,7 @@ from tests.support.json import AnyJson
 ROOT: Final = str(Path(__file__).parents[3])
 VARIABLE: Final = "BROWSE_GOLDENS"
 PRODUCT: Final = {"browser_service", "mcp_gateway"}
-CLIENT: Final = "client"
+CLIENT: Final = "browse_together.client"
 FAKES: Final = "tests.support.fakes"
 LONGEST_TEXT: Final = 20_000
 ENCODED: Final = re.compile(r"[A-Za-z0-9+/_-]{200,}=*")
@@ -158,7 +158,8 @@ def _in_the_product() -> bool:
         frame = frame.f_back
     packages = {name.partition(".")[0] for name in callers}
     faked = any(name.startswith(FAKES) for name in callers)
-    return faked or bool(packages & PRODUCT) or (CLIENT in packages and "tests" not in packages)
+    by_client = any(name.startswith(CLIENT) for name in callers)
+    return faked or bool(packages & PRODUCT) or (by_client and "tests" not in packages)
 
 
 def _request(request: httpx.Request) -> Exchange:
