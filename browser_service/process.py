@@ -16,7 +16,6 @@ import tempfile
 import time
 from collections.abc import Coroutine, Iterator
 from functools import partial
-from importlib.util import find_spec
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
@@ -32,9 +31,8 @@ from browse_together.client.spans import tracing_of
 from browse_together.contract.absent import CRYPTOGRAPHY, RICH, absent
 from browse_together.contract.data_files import DRIVER_CACHE, INSTANCE_LOCK, JOURNAL_FILE
 from browse_together.contract.errors import ServiceUnavailable
-from browse_together.contract.patience import MAX_HEAD_BYTES
 from browse_together.contract.secret import ensure_secret
-from browse_together.contract.wire import DOWN_FILE, INSTANCE_FILE, MAX_SOCKET_BYTES
+from browse_together.contract.wire import DOWN_FILE, INSTANCE_FILE, MAX_HEAD_BYTES, MAX_LINK_BYTES, MAX_SOCKET_BYTES
 from browser_service.host.sessions import driver
 from browser_service.host.sessions.executables import ask_early
 from browser_service.host.sessions.options import LaunchOptions
@@ -55,8 +53,9 @@ connection would not say what became of it."""
 _ENDS_WITHIN_S = 20.0
 _KEEP_ALIVE_S = 65
 """A client keeps an idle connection for less than this, so it is still open when the client needs it again."""
-_MOST_OPEN = 8_000
-"""Most connections and requests at a time. Before this, connections without a running request make room for others."""
+MOST_OPEN = 8_000
+"""Most connections and requests at a time: a gateway holds one for each of its chats, of which it has 1,000 at most.
+It is half of the files that `allow_many` asks for."""
 _GC_AFTER = 20_000
 """How many new objects trigger a garbage collection; two calls make Python's default of 700."""
 
@@ -170,8 +169,14 @@ class Server(uvicorn.Server):
         await services.clients.close()
         services.ledger.activity.end_streams()
         ending = asyncio.create_task(_end_calls(services))
-        await super().shutdown(sockets)
-        ending.cancel()
+        try:
+            await super().shutdown(sockets)
+        except Exception:  # for instance for a websocket that asked to open in a way that its parser gave up
+            log.exception("connections could not be ended in order")
+            await ending
+            await self.lifespan.shutdown()
+        finally:
+            ending.cancel()
 
 
 async def _end_calls(services: "Services") -> None:
@@ -184,14 +189,14 @@ def server_config(app: "FastAPI", encryption: ssl.SSLContext | None = None) -> u
     """Return uvicorn's configuration, with limits on everything that happens before a token is checked."""
     return uvicorn.Config(
         app,
-        http="browser_service.http.protocol:BoundedHttp" if find_spec("httptools") else "h11",
+        http="h11",  # limits heads, and tells the whole target
         h11_max_incomplete_event_size=MAX_HEAD_BYTES,
-        ws="browser_service.http.hosts:LinkSocket" if app.state.takes_hosts else "websockets-sansio",
-        ws_max_size=MAX_SOCKET_BYTES,
+        ws="websockets-sansio",
+        ws_max_size=MAX_LINK_BYTES if app.state.takes_hosts else MAX_SOCKET_BYTES,
         ws_per_message_deflate=False,
         log_config=None,
         access_log=False,
-        limit_concurrency=_MOST_OPEN,
+        limit_concurrency=MOST_OPEN,
         timeout_keep_alive=_KEEP_ALIVE_S,
         timeout_graceful_shutdown=_DRAIN_S,
         server_header=False,

@@ -13,8 +13,7 @@ from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidSta
 
 from browse_together.contract.errors import ErrorBody, Relayed, Unauthorized
 from browse_together.contract.loopback import is_loopback
-from browse_together.contract.wire import HOSTS_LINK
-from browser_service.carriers.messages import MOST_MESSAGE
+from browse_together.contract.wire import HOSTS_LINK, MAX_LINK_BYTES
 from browser_service.carriers.wire import LinkLost
 
 DIAL_WITHIN_S: Final = 10.0
@@ -72,7 +71,7 @@ async def dialled(front: Front, headers: Mapping[str, str]) -> AsyncIterator[Soc
             url,
             additional_headers=headers,
             compression=None,
-            max_size=MOST_MESSAGE,
+            max_size=MAX_LINK_BYTES,
             open_timeout=DIAL_WITHIN_S,
             ping_interval=None,
             proxy=None if is_loopback(urlsplit(url).hostname or "") else True,

@@ -100,7 +100,7 @@ class Links:
             raise RateLimited(f"{ADMITTED_A_SECOND} hosts a second are let in.", hint="Dial again in some seconds.")
 
     async def serve(self, wire: Wire, token: HostToken, address: str) -> None:
-        """Serve a host that dialled in with this token, until its link ends. The caller then aborts the wire."""
+        """Serve a host that dialled in with this token, until its link ends."""
         self._open, ended = self._open + 1, asyncio.Event()
         try:
             await self._serve(wire, token, address, ended)

@@ -21,8 +21,6 @@ from browse_together.contract.pages import Engine, Figures
 from browse_together.contract.wire import ID_PATTERN
 from browser_service.host.seam import SessionHost
 
-MOST_MESSAGE: Final = 1_000_000
-"""The most bytes of a message."""
 MOST_BESIDE: Final = 256_000
 """The most bytes of a body that goes beside the calls. A larger one goes over the bulk link, in parts of this size."""
 MOST_BULK: Final = 100_000_000

@@ -31,9 +31,6 @@ class Wire(Protocol):
     async def receive(self) -> bytes:
         """Return the next message. Raises LinkLost, or InvalidRequest for one of another kind."""
 
-    def abort(self) -> None:
-        """End the connection at once, whatever the other side does."""
-
 
 class Outbox:
     """The messages that wait to be sent."""

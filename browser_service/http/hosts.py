@@ -10,8 +10,6 @@ from fastapi.responses import FileResponse, Response
 from pydantic import ValidationError
 from starlette.requests import ClientDisconnect
 from starlette.websockets import WebSocket, WebSocketDisconnect
-from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
-from websockets.http11 import Request as Handshake
 
 from browse_together.contract import wire
 from browse_together.contract.errors import BrowseError, Forbidden, InvalidRequest
@@ -19,7 +17,7 @@ from browse_together.contract.local_times import worded
 from browse_together.contract.model import Model
 from browser_service.carriers.desk import check_read
 from browser_service.carriers.front_end import Links, Members
-from browser_service.carriers.messages import FILE, LINK, MOST_MESSAGE, GivenFile, WantedFile, misread
+from browser_service.carriers.messages import FILE, LINK, GivenFile, WantedFile, misread
 from browser_service.carriers.remote_host import RemoteHost
 from browser_service.carriers.wire import LinkLost
 from browser_service.host_settings import HostSettings
@@ -28,8 +26,6 @@ from browser_service.http.routes import services
 from browser_service.security.auth import identify_host
 from browser_service.services import Services
 
-SOCKET = "browse_together.socket"
-"""The key among a websocket's extensions for this."""
 router = APIRouter(include_in_schema=False)
 
 _MOST_PUT: Final = 200_000_000
@@ -39,30 +35,11 @@ _HELD: Final = asyncio.Semaphore(4)
 M = TypeVar("M", bound=Model)
 
 
-class LinkSocket(WebSocketsSansIOProtocol):
-    """The server's websockets where hosts may dial in."""
-
-    def handle_connect(self, event: Handshake) -> None:
-        super().handle_connect(event)
-        if (scope := vars(self).get("scope")) is not None:  # there is none if the handshake failed
-            scope["extensions"][SOCKET] = self
-
-    def allow(self, most: int) -> None:
-        """Take messages of this many bytes from now on."""
-        self.conn.max_message_size = most
-
-    def abort(self) -> None:
-        """End the connection without waiting for the other side, which may not read."""
-        self.transport.abort()
-
-
 class _Wire:
     """A WebSocket of a host."""
 
     def __init__(self, websocket: WebSocket) -> None:
         self._websocket = websocket
-        self._socket = cast("LinkSocket", websocket.scope["extensions"][SOCKET])  # our server puts it there
-        self._socket.allow(MOST_MESSAGE)
 
     async def send(self, text: bytes) -> None:
         try:
@@ -77,9 +54,6 @@ class _Wire:
             raise LinkLost(error.reason or f"closed by {error.code}") from None
         except KeyError:  # text
             raise InvalidRequest("A host sends bytes alone.", hint="Run the same version on both machines.") from None
-
-    def abort(self) -> None:
-        self._socket.abort()
 
 
 @router.websocket(wire.HOSTS_LINK)
@@ -99,13 +73,10 @@ async def link(websocket: WebSocket) -> None:
     parts.tokens.note_host(token)
     await websocket.accept()
     there = _Wire(websocket)
-    try:
-        if key:
-            await links.serve_bulk(there, key)
-        else:
-            await links.serve(there, token, websocket.client.host if websocket.client else "")
-    finally:
-        there.abort()
+    if key:
+        await links.serve_bulk(there, key)
+    else:
+        await links.serve(there, token, websocket.client.host if websocket.client else "")
 
 
 @router.put(wire.HOSTS_FILES)

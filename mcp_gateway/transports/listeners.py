@@ -12,68 +12,20 @@ from typing import Final
 
 import structlog
 import uvicorn
-from h11 import Request
 from starlette.types import ASGIApp
-from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 from browse_together.client import ports
-from browse_together.contract.patience import MAX_HEAD_BYTES, Patience
-from browse_together.contract.requests import ambiguity
+from browse_together.contract.wire import MAX_HEAD_BYTES
 from mcp_gateway.gateway import Gateway
 from mcp_gateway.transports.access import Access, read_keys
 from mcp_gateway.transports.app import http_app, websocket_app
 from mcp_gateway.transports.settings import SSE_PATH, NotUsable, TransportSettings
 from mcp_gateway.transports.streamable_http import StreamableHttp
 
-
-class PromptHttp(H11Protocol):
-    """HTTP whose connections close if the next request does not arrive completely in time, or if the reply is not
-    read."""
-
-    _patience: Patience
-    _is_websocket = False
-
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] # as in uvicorn
-        super().connection_made(transport)
-        self._patience = Patience(transport)
-
-    def data_received(self, data: bytes) -> None:
-        super().data_received(data)
-        if self._is_websocket:
-            return
-        cycle: RequestResponseCycle | None = self.cycle  # uvicorn's declaration omits the initial None
-        if cycle is not None and not cycle.response_complete:
-            self._patience.met()
-        elif not self.transport.is_closing():
-            self._patience.wait()
-
-    def handle_websocket_upgrade(self, event: Request) -> None:
-        """Leave the connection to the websocket protocol: only that learns of its end."""
-        if problem := ambiguity(self.headers, event.target.decode("latin-1")):
-            self.send_400_response(problem)  # the websocket protocol would see only one of two headers
-            return
-        self._is_websocket = True
-        self._patience.end()
-        super().handle_websocket_upgrade(event)
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        super().connection_lost(exc)
-        self._patience.end()
-
-    def on_response_complete(self) -> None:
-        super().on_response_complete()
-        if not self.transport.is_closing():
-            self._patience.rest()
-        self._patience.look_at_reader()
-
-    def pause_writing(self) -> None:
-        super().pause_writing()
-        self._patience.look_at_reader()
-
-
 _DRAIN_S: Final = 5
 _MAX_OPEN: Final = 4_000
-"""The most connections and requests that may be open at once on one port."""
+"""The most connections and requests that may be open at once on one port: each of 1,000 sessions has an event stream,
+and some calls."""
 _GC_AFTER: Final = (20_000, 20, 20)
 """Makes garbage collection rare, because it blocks everybody: a thousand sessions are 400,000 objects."""
 
@@ -107,7 +59,7 @@ class Listener(uvicorn.Server):
         super().__init__(
             uvicorn.Config(
                 app,
-                http=PromptHttp,  # based on h11, which checks headers strictly
+                http="h11",  # limits heads, and tells the whole target
                 lifespan="off",
                 log_config=None,
                 access_log=False,

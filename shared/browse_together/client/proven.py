@@ -9,10 +9,10 @@ import asyncio
 import contextlib
 import secrets
 import ssl
-from collections.abc import Iterable, Iterator
+from collections.abc import AsyncIterator, Iterable, Iterator
 from http import HTTPStatus
 from pathlib import Path
-from typing import Final, Self, SupportsIndex
+from typing import Final, Self, SupportsIndex, cast
 from urllib.parse import urlsplit
 
 import httpcore
@@ -146,13 +146,57 @@ class Prover:
             raise unavailable.unproven(self.url)
 
 
-class ProvenTransport(httpx.AsyncHTTPTransport):
+class ProvenTransport(httpx.AsyncBaseTransport):
     """Connections to a service that send nothing else before the service has proven itself."""
 
     def __init__(self, prover: Prover) -> None:
-        encryption = _tls_context(prover)
-        super().__init__(verify=encryption or False, trust_env=False)
-        self._pool = _Pool(prover, encryption)
+        self._pool = _Pool(prover, _tls_context(prover))
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        url = httpcore.URL(
+            scheme=request.url.raw_scheme,
+            host=request.url.raw_host,
+            port=request.url.port,
+            target=request.url.raw_path,
+        )
+        stream = cast("httpx.AsyncByteStream", request.stream)  # of an asynchronous client
+        asked = httpcore.Request(
+            request.method, url, headers=request.headers.raw, content=stream, extensions=request.extensions
+        )
+        with _httpx_errors():
+            answer = await self._pool.handle_async_request(asked)
+        return httpx.Response(
+            answer.status, headers=answer.headers, stream=_Answer(answer), extensions=answer.extensions
+        )
+
+    async def aclose(self) -> None:
+        await self._pool.aclose()
+
+
+class _Answer(httpx.AsyncByteStream):
+    """The body of an answer."""
+
+    def __init__(self, answer: httpcore.Response) -> None:
+        self._answer = answer
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        with _httpx_errors():
+            async for part in self._answer.aiter_stream():
+                yield part
+
+    async def aclose(self) -> None:
+        with _httpx_errors():
+            await self._answer.aclose()
+
+
+@contextlib.contextmanager
+def _httpx_errors() -> Iterator[None]:
+    """Turn httpcore's errors into httpx's, which have the same names."""
+    try:
+        yield
+    except (httpcore.TimeoutException, httpcore.NetworkError, httpcore.ProtocolError) as error:
+        kind: type[httpx.TransportError] = getattr(httpx, type(error).__name__)
+        raise kind(str(error)) from error
 
 
 class _Pool(httpcore.AsyncConnectionPool):

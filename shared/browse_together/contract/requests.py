@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 from browse_together.contract.errors import (
     BodyTooLarge,
@@ -24,8 +23,6 @@ from browse_together.contract.quoting import one_line
 MESSAGES_AT_A_TIME: Final = 8
 """How many bodies of maximum size a client may be sending at once, so that incomplete ones cannot fill the memory."""
 MOST_HEADERS: Final = 100
-TARGET: Final = "browse_together.target"
-"""The key in a request's scope for its original target, if that is no path."""
 _ONCE: Final = frozenset(
     b"host origin authorization content-type content-length transfer-encoding sec-fetch-site x-api-key mcp-session-id "
     b"mcp-protocol-version x-browse-call x-browse-attempt x-browse-reply x-browse-inline x-browse-catalogue "
@@ -55,7 +52,8 @@ class Visitors:
     def check(self, scope: Mapping[str, Any], *, follows_link: bool = False) -> None:  # Any: as ASGI declares it
         """Raise InvalidRequest for an ambiguous request, Forbidden for one to another host or by a page of another
         site. `follows_link` says that a person may come to this path by a link on any site."""
-        if problem := ambiguity(scope["headers"], scope.get(TARGET) or scope["path"], scope.get("http_version", "1.1")):
+        target = scope["raw_path"].decode("latin-1")
+        if problem := ambiguity(scope["headers"], target, scope.get("http_version", "1.1")):
             raise InvalidRequest(problem, hint="Send each header once, and the path alone as the target.")
         headers = _by_name(scope["headers"])
         host, origin = headers.get("host", ""), headers.get("origin")
@@ -161,7 +159,7 @@ class Body:
 
 def ambiguity(headers: Headers, target: str, version: str = "1.1") -> str:
     """Return what is ambiguous in a request, or "". Names of headers are in lower case. `target` is the text between
-    method and version."""
+    method and query."""
     if len(headers) > MOST_HEADERS:
         return f"The request has {len(headers)} headers; {MOST_HEADERS} are read."
     seen = set[bytes]()
@@ -174,16 +172,6 @@ def ambiguity(headers: Headers, target: str, version: str = "1.1") -> str:
         return "The request says in two ways how long its body is."
     if b"transfer-encoding" in seen and version == "1.0":
         return "HTTP/1.0 knows no Transfer-Encoding: a forwarder may take the body for another request."
-    return "" if target.startswith("/") or target == "*" else _other_authority(headers, target)
-
-
-def _other_authority(headers: Headers, target: str) -> str:
-    """Return what is wrong with a target that is a whole URL: it must repeat the Host header."""
-    host = next((value for name, value in headers if name == b"host"), b"").decode("latin-1")
-    try:
-        authority = urlsplit(target).netloc
-    except ValueError:
-        authority = ""
-    if authority.lower() == host.lower() and authority:
+    if target.startswith("/") or target == "*":
         return ""
-    return f"The request is to {target[:200]!r}, and its Host header is {host[:200]!r}."
+    return f"The target {target[:200]!r} is no path: a forwarder may go by its host, and not by the Host header."

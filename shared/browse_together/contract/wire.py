@@ -112,6 +112,10 @@ MAX_MESSAGE_BYTES: Final = 10_485_760
 MOST_SUBSCRIBED: Final = 200
 """The most resources that a chat can subscribe to, because each page event is compared with all of them."""
 MAX_SOCKET_BYTES: Final = 65_536
+MAX_LINK_BYTES: Final = 1_000_000
+"""Size limit of a message between the service and a host, and of all websocket messages where hosts may dial in."""
+MAX_HEAD_BYTES: Final = 65_536
+"""Size limit of a request's first line and headers."""
 FILE_BYTES: Final = 50_000_000
 """Size limit of all files that one call uploads, and of a file uploaded before its call."""
 HOST_FILE_BYTES: Final = 2_000_000_000

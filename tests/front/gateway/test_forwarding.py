@@ -18,6 +18,7 @@ from starlette.responses import PlainTextResponse, Response
 from structlog.contextvars import merge_contextvars
 from structlog.testing import capture_logs
 
+from browse_together.client.proven import ProvenTransport
 from browse_together.contract import catalogue, wire, written
 from browse_together.contract.peer_calls import CONVERTED
 from mcp_gateway.chats import credentials
@@ -144,16 +145,16 @@ async def test_a_socket_that_is_closed_in_the_moment_it_opens_is_a_connection_th
     client: Client, standin: StandIn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """anyio has no peer to name then, and says so by an AttributeError."""
-    real, met = httpx.AsyncHTTPTransport.handle_async_request, list[str]()
+    real, met = ProvenTransport.handle_async_request, list[str]()
 
-    async def closed_once(transport: httpx.AsyncHTTPTransport, request: httpx.Request) -> httpx.Response:
+    async def closed_once(transport: ProvenTransport, request: httpx.Request) -> httpx.Response:
         if attempt := request.headers.get("x-browse-attempt"):
             met.append(attempt)
             if len(met) == 1:
                 raise AttributeError("'NoneType' object has no attribute 'getpeername'")
         return await real(transport, request)
 
-    monkeypatch.setattr(httpx.AsyncHTTPTransport, "handle_async_request", closed_once)
+    monkeypatch.setattr(ProvenTransport, "handle_async_request", closed_once)
     assert not (await call(client, "click", selector="#buy")).is_error
     assert met == ["1", "2"]
     assert (await standin.call()).headers["x-browse-attempt"] == "2"

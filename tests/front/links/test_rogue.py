@@ -18,7 +18,7 @@ from browse_together.contract.frames import View
 from browse_together.contract.pages import Answer
 from browse_together.contract.strokes import Strokes
 from browser_service.carriers import checks, front_end, link
-from browser_service.carriers.messages import FILE, LINK, MOST_MESSAGE
+from browser_service.carriers.messages import FILE, LINK
 from tests.support.json import AnyJson
 from tests.support.links import PATIENCE_S, FrontSide, dialled, front_of, hello, rogue
 from tests.support.listening import become, listening
@@ -147,7 +147,7 @@ async def test_what_has_no_place_ends_the_link_with_a_reason(front: FrontSide, w
         await become(lambda: not known.linked)
 
 
-@pytest.mark.parametrize("message", [b"x" * (MOST_MESSAGE + 1), "text"])
+@pytest.mark.parametrize("message", [b"x" * (wire.MAX_LINK_BYTES + 1), "text"])
 async def test_what_is_too_long_or_no_bytes_ends_the_link(front: FrontSide, message: bytes | str) -> None:
     async with rogue(front, incarnation="rogue") as (host, known, _):
         await host.say_bytes(message)

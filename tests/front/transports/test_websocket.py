@@ -199,21 +199,6 @@ async def test_wss_has_the_certificate_of_the_settings(listen: Listen, tmp_path:
                 pass
 
 
-async def test_a_websocket_outlives_the_time_that_a_request_has_to_come(
-    listen: Listen, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("browse_together.contract.patience.HEAD_WITHIN_S", 1.0)
-    cert, key = certificate(tmp_path)
-    passed = asyncio.Event()
-    async with listen(transport="websocket", tls_cert=cert, tls_key=key) as gateway:
-        trusting = ssl.create_default_context(cafile=str(cert))
-        async with client_of(gateway, tls=trusting) as staying:
-            async with client_of(gateway, tls=trusting):
-                asyncio.get_running_loop().call_later(1.1, passed.set)
-            await asyncio.wait_for(passed.wait(), 10)  # what still ran for the one that has gone would fail now
-            assert not (await staying.call_tool("list_pages", {})).is_error
-
-
 async def test_the_loopback_of_ipv6_is_served(listen: Listen) -> None:
     async with listen(transport="websocket", mcp_host="[::1]") as gateway:
         assert gateway.urls["websocket"].startswith("ws://[::1]:")

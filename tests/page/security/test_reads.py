@@ -7,8 +7,7 @@ from collections.abc import AsyncIterator, Callable
 from typing import Final
 
 import pytest
-from fastapi.routing import _IncludedRouter as IncludedRouter  # FastAPI has no other name for it
-from starlette.routing import Route
+from fastapi.routing import iter_route_contexts
 
 from browse_together.contract import wire
 from browse_together.contract.actions.traits import Effect, Scope
@@ -93,9 +92,7 @@ async def shopper(service: RunningService, site: Site) -> AsyncIterator[Agent]:
 
 
 async def test_every_route_that_answers_is_walked(service: RunningService) -> None:
-    routers = [each.original_router for each in service.app.routes if isinstance(each, IncludedRouter)]
-    routes = [*service.app.routes, *(each for router in routers for each in router.routes)]
-    found = {each.path for each in routes if isinstance(each, Route) and "GET" in (each.methods or ())}
+    found = {each.path for each in iter_route_contexts(service.app.routes) if "GET" in (each.methods or ())}
     others = {wire.HOSTS, wire.HOSTS_FILES, wire.ATTACHMENT, wire.TABS}  # for the account's owner, and for hosts
     assert found - STREAMS - others == {*DOORS}
 

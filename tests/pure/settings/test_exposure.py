@@ -113,16 +113,13 @@ HEADERS = [(b"host", b"127.0.0.1:8888"), (b"accept", b"a"), (b"accept", b"b")]
 
 
 def test_a_request_says_one_thing() -> None:
-    assert (
-        ambiguity(HEADERS, "/health") == ambiguity(HEADERS, "*") == ambiguity(HEADERS, "http://127.0.0.1:8888/x") == ""
-    )
+    assert ambiguity(HEADERS, "/health") == ambiguity(HEADERS, "*") == ""
     for headers, target in (
         ([*HEADERS, HEADERS[0]], "/"),
         (HEADERS, "http://evil.example/"),
-        (HEADERS, "http://evil.example@127.0.0.1:8888/"),
-        (HEADERS, "http://[/"),
+        (HEADERS, "http://127.0.0.1:8888/x"),
+        (HEADERS, "%2Fx"),
         (HEADERS, ""),
-        (HEADERS[1:], "http:///x"),
         ([(b"x", b"")] * 101, "/"),
     ):
         assert ambiguity(headers, target), target
