@@ -30,10 +30,6 @@ from tests.support.site import Site
 HTML: Final = """<h1>Benchmark</h1>
 <form onsubmit="return false"><label>Name <input id="name"></label>
 <button id="go" type="button" onclick="window.clicks = (window.clicks || 0) + 1">Go</button></form>"""
-MOST_MESSAGES: Final = {"click": 4, "fill": 2, "evaluate_script": 1}
-"""Limits the messages that an act sends to Playwright's driver before its reply; a test enforces it. One of a click's
-learns how a flow finds the element again, which has to be known before the click ends the document."""
-
 _PAGE: Final = "calls"
 _BLOCK: Final = 10
 _LEAST_BLOCKS: Final = 2

@@ -38,8 +38,6 @@ structlog.configure(processors=[*structlog.get_config()["processors"][:-1], draw
 os.environ["BROWSE_CONFIG"] = os.devnull
 # Several hundred times Playwright's driver is started, and compiles the same 4 MB each time: a fifth of its start.
 os.environ.setdefault("NODE_COMPILE_CACHE", str(Path(sys.prefix) / "node-cache"))
-# A service's driver sends pages one script, and so does the one of those that run in this process.
-os.environ["NODE_OPTIONS"] = f'--require "{Path(__file__).parents[1] / "browser_service/host/sessions/driver.cjs"}"'
 
 
 __all__ = ["hold"]

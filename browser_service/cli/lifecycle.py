@@ -103,6 +103,10 @@ def status(*, data_dir: flags.DataDir = None, as_json: flags.AsJson = False) -> 
         if account := running_settings(settings):
             found["wall"] = account.changed.get("public_url") or running.url
             found |= {"settings": account.changed, "afterRestart": account.after_restart}
+            if engine := account.changed.get("browser_type"):
+                found["scripts"] = (
+                    f"run among those of the pages, which can mislead them, for want of another in {engine}"
+                )
             difference = account.difference
             from browser_service.cli.attach import standing  # noqa: PLC0415 - as in `_detached`
 
@@ -200,6 +204,7 @@ def _say_status(status: dict[str, object]) -> None:
         "browsers": f"{status['browsers']}, with {status['memoryMb']} of {status['memoryLimitMb']} MB",
         "agents": ", ".join(map(_agent, cast("list[Json]", agents))),  # as `_agents` returned it
         "hosts": states and f"{states}; each by name: browse-together hosts",
+        "scripts": status.get("scripts"),
         "data": status["dataDir"],
         "rules": status.get("rules"),
         "yours": status.get("attached"),

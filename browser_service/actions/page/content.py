@@ -1,14 +1,13 @@
 """Reads what a page says: as HTML, markdown or text, by its sections, or the passages about a question."""
 
 import asyncio
-import contextlib
 from collections.abc import Awaitable
 from typing import Final
 
 from browse_together.contract.actions import reading
 from browse_together.contract.model import Json
 from browse_together.contract.next_calls import next_call
-from browser_service.host.elements import locators
+from browser_service.host import world
 from browser_service.host.pages.handle import BrowserPage
 from browser_service.host.reading import articles, passages
 from browser_service.host.reading.articles import Article, Section, is_mostly_unshown, markdown
@@ -39,7 +38,7 @@ async def content(page: BrowserPage, action: reading.Content) -> Json:
     else:
         element = await page.elements.find(action.selector or ":root", action.frame)
         source = _VISIBLE_TEXT if action.format == "text" else _SEEN_HTML
-        text, unseen, cut = await _read(element.evaluate(source, timeout=action.timeout))
+        text, unseen, cut = await _read(world.evaluate(element, source, timeout_ms=action.timeout))
         text = text if action.format == "text" else await markdown(text)
         beside = {**page.looks.of_unseen(unseen), **cut}
     where = {} if action.selector or action.frame else await _beside_a_blank_page(page, action, text)
@@ -56,11 +55,8 @@ async def _is_long(page: BrowserPage, action: reading.Content) -> bool:
 
 async def _evaluate(page: BrowserPage, action: reading.Content, source: str, arg: object) -> object:
     """Evaluate a function on the element to read. On the page itself this takes one message, if it has a root yet."""
-    if not (action.selector or action.frame):
-        with contextlib.suppress(locators.NoElement):
-            return await locators.evaluate_one(page.playwright, ":root", source, arg)
     element = await page.elements.find(action.selector or ":root", action.frame)
-    return await element.evaluate(source, arg, timeout=action.timeout)
+    return await world.evaluate(element, source, arg, timeout_ms=action.timeout)
 
 
 async def _article(page: BrowserPage, action: reading.Content) -> Json:
@@ -122,7 +118,7 @@ async def _beside_a_blank_page(page: BrowserPage, action: reading.Content, text:
         if len(page.playwright.frames) == 1:
             return {}
         root = page.playwright.locator(":root")
-        text, _, _ = await _read(root.evaluate(_VISIBLE_TEXT, timeout=action.timeout))
+        text, _, _ = await _read(world.evaluate(root, _VISIBLE_TEXT, timeout_ms=action.timeout))
     if text.strip():
         return {}
     return {**await page.elements.in_frames(_NOT_EMPTY, None), **(await page.looks.state()).beyond.advice(page.url)}
@@ -132,11 +128,11 @@ async def _html(page: BrowserPage, action: reading.Content) -> tuple[str, Json]:
     """Return the raw HTML, how many invisible texts it has, and how to read it better if it has few words."""
     element = await page.elements.find(action.selector or ":root", action.frame)
     asked = _HTML if action.selector or action.frame else _DOCUMENT_HTML
-    html, beside = await _received(element.evaluate(asked, action.include_shadow, timeout=action.timeout))
+    html, beside = await _received(world.evaluate(element, asked, action.include_shadow, timeout_ms=action.timeout))
     told: Json = {}
     if page.files.is_for_model and not action.format and len(html) > _LEAST_HTML and is_mostly_unshown(html):
         told = {"advice": f"mostly scripts and styles; its words: {next_call('content', format='markdown')}"}
-    unseen = results.made(int, await element.evaluate(_UNSEEN_COUNT, timeout=action.timeout))
+    unseen = results.made(int, await world.evaluate(element, _UNSEEN_COUNT, timeout_ms=action.timeout))
     if unseen:
         texts = "1 text in it is" if unseen == 1 else f"{unseen} texts in it are"
         of_unseen: Json = {"advice": f"{texts} not seen on the page"}

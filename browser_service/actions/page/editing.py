@@ -10,9 +10,9 @@ from browse_together.contract.cuts import cut
 from browse_together.contract.errors import ElementNotInteractable
 from browse_together.contract.model import Json
 from browse_together.contract.next_calls import next_call
+from browser_service.host import world
 from browser_service.host.elements import targets
 from browser_service.host.elements.filled_fields import Field
-from browser_service.host.elements.handles import taken
 from browser_service.host.elements.locators import none_if_gone, read_back
 from browser_service.host.pages.handle import BrowserPage
 from browser_service.host.scripts import results, script
@@ -42,7 +42,7 @@ async def focus(page: BrowserPage, action: editing.Focus) -> Json:
 
 async def blur(page: BrowserPage, action: editing.Blur) -> Json:
     element = await page.elements.find(action.selector, action.frame, strict=action.strict)
-    had = results.value_of(await element.evaluate(results.bounded(_HAS_FOCUS), timeout=action.timeout))
+    had = results.value_of(await world.evaluate(element, results.bounded(_HAS_FOCUS), timeout_ms=action.timeout))
     await element.blur(**action.own_arguments(), timeout=action.timeout)
     if await read_back(bool, element, _HAS_FOCUS):
         return {"observed": "it still has the focus: the page gave it back"}
@@ -53,10 +53,10 @@ async def paste(page: BrowserPage, action: editing.Paste) -> Json:
     if action.selector is not None:
         named = await page.elements.find(action.selector, action.frame, strict=action.strict)
         await named.focus(timeout=action.timeout)
-        element = taken(await named.element_handle(timeout=action.timeout))
+        element = await world.handle_of(named, action.timeout)
     else:
         element = await targets.focused_element(page.playwright)
-    taker = results.value_of(await element.evaluate(_PASTE, {"text": action.text, "html": action.html}))
+    taker = results.value_of(await world.evaluate(element, _PASTE, {"text": action.text, "html": action.html}))
     if taker == "ignored":
         raise ElementNotInteractable(
             "Nothing took what was pasted: neither an editable element nor a handler of the page.",
@@ -72,7 +72,7 @@ async def paste(page: BrowserPage, action: editing.Paste) -> Json:
 
 
 async def _pasted(element: ElementHandle) -> Pasted:
-    return results.read(Pasted, await element.evaluate(_VALUE))
+    return results.read(Pasted, await world.evaluate(element, _VALUE))
 
 
 def _describe_paste(value: str | None, taker: object) -> str:

@@ -10,7 +10,7 @@ from browse_together.contract.actions import extraction as actions
 from browse_together.contract.errors import ElementNotFound, InvalidSelector, field_details
 from browse_together.contract.model import Json
 from browse_together.contract.next_calls import next_call
-from browser_service.host import errors
+from browser_service.host import errors, world
 from browser_service.host.elements import locators
 from browser_service.host.pages.handle import BrowserPage
 from browser_service.host.reading import csvs
@@ -121,7 +121,7 @@ async def extract_images(page: BrowserPage, action: actions.ExtractImages) -> Js
 
 async def extract_metadata(page: BrowserPage, action: actions.ExtractMetadata) -> Json:
     root = await page.elements.find(":root", action.frame)
-    metadata = value_of(await root.evaluate(_METADATA, timeout=action.timeout))
+    metadata = value_of(await world.evaluate(root, _METADATA, timeout_ms=action.timeout))
     return await page.files.shown_data("metadata", metadata, action.budget)
 
 
@@ -205,5 +205,5 @@ async def _of_scope(
     kind: type[T], page: BrowserPage, action: ScopedExtraction, source: str, arg: object
 ) -> tuple[T, Json]:
     root = await page.elements.find(action.selector or ":root", action.frame)
-    found = read(_Seen, await root.evaluate(source, arg, timeout=action.timeout))
+    found = read(_Seen, await world.evaluate(root, source, arg, timeout_ms=action.timeout))
     return of_kind(kind, found["value"]), page.looks.of_unseen(found["unseen"])

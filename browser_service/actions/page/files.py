@@ -11,6 +11,7 @@ from browse_together.contract.errors import ValidationFailed, field_details
 from browse_together.contract.model import Json
 from browse_together.contract.next_calls import next_call
 from browse_together.contract.quoting import one_line
+from browser_service.host import world
 from browser_service.host.elements.locators import none_if_gone, read_back
 from browser_service.host.pages.handle import BrowserPage
 from browser_service.host.pages.uploads import handed, payloads
@@ -31,7 +32,7 @@ class HeldFile(TypedDict):
 async def upload_file(page: BrowserPage, action: files.UploadFile) -> Json:
     element = await page.elements.find(action.selector, action.frame, strict=action.strict)
     uploads = await payloads(page, action.files)
-    if results.value_of(await element.evaluate(_TAKES_FILES, timeout=action.timeout)):
+    if results.value_of(await world.evaluate(element, _TAKES_FILES, timeout_ms=action.timeout)):
         await element.set_input_files(
             await handed(page, uploads), no_wait_after=action.no_wait_after, timeout=action.allowed_ms()
         )
@@ -67,7 +68,7 @@ async def drop(page: BrowserPage, action: files.Drop) -> Json:
 
 
 async def _held_by(element: ElementHandle) -> list[HeldFile]:
-    return results.read(list[HeldFile], await element.evaluate(results.bounded(_HELD)))
+    return results.read(list[HeldFile], await world.evaluate(element, results.bounded(_HELD)))
 
 
 def _held(uploads: list[FilePayload], held: list[HeldFile] | None) -> str:

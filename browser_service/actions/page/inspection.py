@@ -8,8 +8,8 @@ from typing_extensions import TypedDict
 from browse_together.contract.actions import inspection
 from browse_together.contract.model import Json
 from browse_together.contract.next_calls import next_call
+from browser_service.host import world
 from browser_service.host.elements import frames, locators
-from browser_service.host.elements.handles import taken
 from browser_service.host.pages.handle import BrowserPage
 from browser_service.host.scripts import script
 from browser_service.security.urls import abridged
@@ -72,7 +72,7 @@ async def _add_frames(found: list[Json], reached: set[Frame], parent: Frame, wit
     """Add each frame before the frames inside it, with a selector that starts at the page's own document."""
     elements = parent.locator("iframe, frame")
     for number in range(await elements.count()):
-        element = taken(await elements.nth(number).element_handle(timeout=timeout_ms))
+        element = await world.handle_of(elements.nth(number), timeout_ms)
         frame = await element.content_frame()
         if frame is None or len(found) >= _MOST_FRAMES:
             continue

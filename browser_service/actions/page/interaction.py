@@ -23,9 +23,9 @@ from browser_service.actions.support.secret_values import kept_whole, to_type
 from browser_service.actions.support.sliders import take_last_step
 from browser_service.actions.support.typed_values import GONE, field_after, filled_reply, typed_reply
 from browser_service.actions.support.witness import Witness
+from browser_service.host import world
 from browser_service.host.elements import targets
 from browser_service.host.elements.filled_fields import FIELD, Field
-from browser_service.host.elements.handles import taken
 from browser_service.host.elements.locators import without_state_check
 from browser_service.host.pages.handle import BrowserPage
 from browser_service.host.scripts import script
@@ -104,7 +104,7 @@ async def fill(page: BrowserPage, action: interaction.Fill) -> Json:
         return filled_reply(result, action, text)
 
     async def replace() -> Json:
-        handle = taken(await element.element_handle(timeout=action.timeout))
+        handle = await world.handle_of(element, action.timeout)
         return {"observed": await replace_text(page.playwright, handle, action.selector, text, action.timeout)}
 
     return await or_of_editor(fill_field(), replace)
@@ -112,7 +112,7 @@ async def fill(page: BrowserPage, action: interaction.Fill) -> Json:
 
 async def type_(page: BrowserPage, action: interaction.Type) -> Json:
     element = await _element(page, action, for_act=False)
-    await element.evaluate(_READY_FOR_KEYS, arg=True, timeout=action.timeout)
+    await world.evaluate(element, _READY_FOR_KEYS, argument=True, timeout_ms=action.timeout)
     target, text = await to_type(page, element, action.text, action.timeout)
 
     async def put() -> None:
@@ -134,7 +134,7 @@ async def press(page: BrowserPage, action: interaction.Press) -> Json:
         element = await targets.focused_element(page.playwright)
     else:
         element = await page.elements.find(action.selector, action.frame, strict=action.strict)
-        await element.evaluate(_READY_FOR_KEYS, arg=False, timeout=action.timeout)
+        await world.evaluate(element, _READY_FOR_KEYS, argument=False, timeout_ms=action.timeout)
 
     async def press_keys() -> None:
         async with targets.released_on_error(page.playwright, action.key):

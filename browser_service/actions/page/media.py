@@ -6,6 +6,7 @@ from typing import Final
 from browse_together.contract.actions import media, tracing
 from browse_together.contract.model import Json
 from browser_service.actions.support import screenshots
+from browser_service.host import world
 from browser_service.host.pages.handle import BrowserPage
 from browser_service.host.reading.comparison import compare_with
 from browser_service.host.scripts import results, script
@@ -67,11 +68,14 @@ async def record_video(page: BrowserPage, action: media.RecordVideo) -> Json:
 async def highlight(page: BrowserPage, action: media.Highlight) -> Json:
     if action.selector is None:
         count = sum(
-            [results.read(int, await frame.evaluate(_REMOVE_MARKS, _MARK_TAG)) for frame in page.playwright.frames]
+            [
+                results.read(int, await world.evaluate(frame, _REMOVE_MARKS, _MARK_TAG))
+                for frame in page.playwright.frames
+            ]
         )
         return {"removed": count, "observed": f"{count} marks are taken away"}
     element = await page.elements.find(action.selector, action.frame, strict=action.strict)
     await element.scroll_into_view_if_needed(timeout=action.timeout)
     mark = {"tag": _MARK_TAG, "label": action.label, "colour": action.colour, "seconds": action.seconds}
-    await element.evaluate(_MARK, mark, timeout=action.timeout)
+    await world.evaluate(element, _MARK, mark, timeout_ms=action.timeout)
     return {"observed": f"{action.selector} is marked"}

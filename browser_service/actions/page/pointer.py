@@ -12,6 +12,7 @@ from browse_together.contract.model import Json
 from browse_together.contract.next_calls import next_call
 from browse_together.contract.quoting import element_name, one_line
 from browser_service.actions.support.drag import Drag, DragEvents, arrive
+from browser_service.host import world
 from browser_service.host.elements import targets
 from browser_service.host.pages.handle import BrowserPage
 from browser_service.host.scripts import results, script
@@ -86,13 +87,13 @@ async def scroll(page: BrowserPage, action: pointer.Scroll) -> Json:
         target["to"] = "view"
     if target["to"] == "view":
         await element.scroll_into_view_if_needed(timeout=action.timeout)
-    position = results.read(Position, await element.evaluate(_SCROLL, target, timeout=action.timeout))
+    position = results.read(Position, await world.evaluate(element, _SCROLL, target, timeout_ms=action.timeout))
     if position["more"]["down"]:
         # _SCROLL returns JSON
         return {**cast("Json", position), "observed": _describe_scroll(position, into_view=target["to"] == "view")}
     await asyncio.sleep(_SCRIPT_TURN_S)  # the page's scroll handlers send their requests a little later
     await page.effects.wait_for_effects(_MORE_CONTENT_S)
-    later = results.read(Position, await element.evaluate(_SCROLL, _NOWHERE, timeout=action.timeout))
+    later = results.read(Position, await world.evaluate(element, _SCROLL, _NOWHERE, timeout_ms=action.timeout))
     added = later["more"]["down"] - position["more"]["down"]
     position = {**later, "moved": position["moved"]}
     pending = page.effects.pending()
@@ -140,7 +141,7 @@ async def _check_points(page: BrowserPage, action: pointer.Mouse) -> None:
                 hint=f"{_EXAMPLES[field]}.",
                 details=field_details(field),
             )
-    width, height = results.read(tuple[int, int], await page.playwright.evaluate(_VIEWPORT))
+    width, height = results.read(tuple[int, int], await world.evaluate(page.playwright, _VIEWPORT))
     for field, value, most in (
         *(("x", action.x, width), ("y", action.y, height)),
         *((("to.x", action.to.x, width), ("to.y", action.to.y, height)) if action.to else ()),

@@ -6,7 +6,6 @@ from http import HTTPStatus
 from typing import Any, Final, cast
 from urllib.parse import urljoin, urlsplit
 
-from playwright.async_api import JSHandle
 from pydantic import JsonValue
 
 from browse_together.contract.actions import scripting
@@ -24,10 +23,11 @@ from browse_together.contract.next_calls import next_call
 from browse_together.contract.quoting import quoted
 from browse_together.contract.wire import FILE_BYTES, MAX_MESSAGE_BYTES, PDF
 from browser_service.actions.support.secret_values import header_values
+from browser_service.host import world
 from browser_service.host.events import well_formed
 from browser_service.host.network.act_requests import describe_pause
 from browser_service.host.pages.handle import BrowserPage
-from browser_service.host.scripts import marked, results, script
+from browser_service.host.scripts import results, script
 from browser_service.host.scripts.results import Result
 from browser_service.host.sessions.cookie_values import may_read_cookies, without_values
 from browser_service.host.stages.session_handle import BrowserSession
@@ -35,7 +35,7 @@ from browser_service.host.tabs.init_scripts import InitScripts
 
 _NO_REDIRECT: Final = "error"
 """A redirect would carry secret headers to whichever origin it leads."""
-_WINDOW: Final = marked("window")
+_WINDOW: Final = "() => window"
 _FETCH: Final = script("fetch")
 _FETCH_WITHIN: Final = script("fetch_within")
 _FACTS: Final = results.bounded("answer => ({...answer, body: undefined})")
@@ -104,7 +104,7 @@ async def fetch(page: BrowserPage, action: scripting.Fetch) -> Json:
     init = action.request_init()
     sender = None
     if action.secret_names():
-        sender = await page.playwright.evaluate_handle(_WINDOW)  # so that no later document gets the headers
+        sender = await world.hold(page.playwright, _WINDOW)  # so that no later document gets the headers
         init |= {"headers": {**await header_values(page, action, url)}, "redirect": _NO_REDIRECT}
     answer = await _answer(page, {"url": url, "init": init, "binary": binary, "timeout": action.timeout}, sender)
     if "error" in answer:
@@ -130,17 +130,18 @@ async def fetch(page: BrowserPage, action: scripting.Fetch) -> Json:
     return {**facts, **await page.files.shown("body", answer["body"], None)}
 
 
-async def _answer(page: BrowserPage, request: Json, sender: JSHandle | None) -> dict[str, Any]:  # Any: JSON, of a page
+async def _answer(
+    page: BrowserPage, request: Json, sender: world.Held | None
+) -> dict[str, Any]:  # Any: JSON, of a page
     """Have the page send a request, or exactly the document whose window is `sender`. The answer comes in pieces, so
     that a large one does not make other calls wait."""
     if sender is None:
-        sent = await page.playwright.evaluate_handle(_FETCH, request)
+        sent = await world.hold(page.playwright, _FETCH, request)
     else:
-        sent = await sender.evaluate_handle(_FETCH_WITHIN, request)
+        sent = await sender.hold(_FETCH_WITHIN, request)
     answer = cast("dict[str, Any]", results.value_of(await sent.evaluate(_FACTS)))  # our script returns an object
     most = _MOST_BASE64 if answer.get("asBytes") else MAX_MESSAGE_BYTES
     found = await results.pieces(sent, _PIECE, answer.pop("size", 0), most)
-    await sent.dispose()
     return {**answer, "body": well_formed("".join(found)), "pieces": found}
 
 
@@ -191,7 +192,9 @@ async def _network_error(page: BrowserPage, action: scripting.Fetch, url: str, a
     if answer["timedOut"]:
         return NetworkError(f"{url} did not answer within {action.timeout} ms.", details=details)
     foreign = urlsplit(url)[:2] != urlsplit(page.url)[:2]
-    if foreign and results.value_of(await page.playwright.evaluate(_REACHABLE, {"url": url, "timeout": _PROBE_MS})):
+    if foreign and results.value_of(
+        await world.evaluate(page.playwright, _REACHABLE, {"url": url, "timeout": _PROBE_MS})
+    ):
         return NetworkError(
             f"{url} may not be read from {page.url}: the server does not allow that origin (CORS).",
             hint="Fetch it from a page of its own site: open_page there, then fetch.",

@@ -13,6 +13,7 @@ from browse_together.contract.errors import ArtifactNotFound
 from browse_together.contract.model import Json, object_at
 from browse_together.contract.wire import INLINE_BYTES
 from browser_service.actions.page import extraction, media
+from browser_service.host import world
 from browser_service.host.pages.handle import BrowserPage
 from browser_service.host.scripts import results, script
 from browser_service.host.scripts.results import bounded
@@ -34,7 +35,7 @@ _NOT_THERE: Final[Json] = {
 async def get_page_state(page: BrowserPage, action: states.GetPageState) -> Json:
     async def look() -> Json:
         found = await extraction.extract_metadata(page, ExtractMetadata(timeout=action.timeout))
-        ready = results.read(str, await page.playwright.evaluate(_READY_STATE))
+        ready = results.read(str, await world.evaluate(page.playwright, _READY_STATE))
         return {
             "url": page.url,
             "title": await page.tab.read_title(),
@@ -62,7 +63,7 @@ async def get_element(page: BrowserPage, action: states.GetElement) -> Json:
         found = await page.elements.find(action.selector, waits=False)
         if not await found.count():
             return {"selector": action.selector, "exists": False, **_NOT_THERE}
-        facts = results.read(_Seen, await found.evaluate(_FACTS, timeout=action.timeout))["value"]
+        facts = results.read(_Seen, await world.evaluate(found, _FACTS, timeout_ms=action.timeout))["value"]
         return {
             "selector": action.selector,
             "exists": True,

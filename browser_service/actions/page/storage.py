@@ -11,6 +11,7 @@ from browse_together.contract.cuts import cut
 from browse_together.contract.errors import ValidationFailed
 from browse_together.contract.model import Json
 from browse_together.contract.next_calls import next_call
+from browser_service.host import world
 from browser_service.host.pages.handle import BrowserPage
 from browser_service.host.scripts import script
 from browser_service.host.scripts.results import bounded, read
@@ -69,4 +70,4 @@ async def _run(page: BrowserPage, script: str, kind: str, what: object) -> Json:
             f"A page at {cut(page.url, 200)} has no storage.",
             hint=f"Go to the site first: {next_call('goto', page_id=page.page_id, url='...')}.",
         )
-    return read(Json, await page.playwright.evaluate(script, [kind, what]))
+    return read(Json, await world.evaluate(page.playwright, script, [kind, what]))

@@ -8,8 +8,7 @@ from playwright.async_api import Error as PlaywrightError
 from typing_extensions import TypedDict
 
 from browser_service.actions.support.field_values import not_as_given, shorten
-from browser_service.host import errors
-from browser_service.host.elements.handles import taken
+from browser_service.host import errors, world
 from browser_service.host.scripts import results, script
 
 _STATE: Final = results.bounded(script("combobox_state"))
@@ -52,7 +51,7 @@ async def choose(page: Page, element: ElementHandle, wanted: list[str], selector
 async def choose_as_typed(page: Page, element: ElementHandle, text: str) -> tuple[str, str]:
     """Choose the only option of an open list whose name is the typed text. Return what the field shows, unless its own
     text shows it; and, if no option has that name, some of the options."""
-    names = [*dict.fromkeys(results.read(list[str], await element.evaluate(_OPTIONS)))]
+    names = [*dict.fromkeys(results.read(list[str], await world.evaluate(element, _OPTIONS)))]
     same = [name for name in names if name.casefold() == text.strip().casefold()]
     if len(same) != 1:
         more = f", and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
@@ -66,19 +65,18 @@ async def choose_as_typed(page: Page, element: ElementHandle, text: str) -> tupl
 async def _pick(page: Page, element: ElementHandle, name: str, timeout_ms: float) -> bool:
     """Open the list. If keys reach no option, click the one with the name, after a search where opening the list moves
     the focus into a field. Returns whether an option was clicked."""
-    before = taken(await element.evaluate_handle(_OPENED, [name, 0, None, None]))
+    await world.evaluate(element, _OPENED, [name, 0, "begin"])
     await element.press("ArrowDown", timeout=timeout_ms)
     if (await _state(element, name))["names"]:
         return False
     if await element.get_attribute("aria-expanded") != "true":
         await element.click(timeout=timeout_ms)
-    option = await _opened(element, [name, _OPENING_MS, before, None])
-    search = None
+    option, step = await world.element(element, _OPENED, [name, _OPENING_MS, "open"]), "open"
     if option is not None and await option.get_attribute("role") != "option":
-        search, option = option, None
-        await search.type(name, timeout=_OPENING_MS)
+        await option.type(name, timeout=_OPENING_MS)
+        option, step = None, "search"
     for _ in range(_TRIES):  # a list that is still being searched replaces its options
-        option = option or await _opened(element, [name, _RESULT_MS, before, search])
+        option = option or await world.element(element, _OPENED, [name, _RESULT_MS, step])
         if option is None:
             return False
         try:
@@ -93,10 +91,6 @@ async def _pick(page: Page, element: ElementHandle, name: str, timeout_ms: float
     if await element.get_attribute("aria-expanded") == "true":
         await page.keyboard.press("Escape")  # a list of which several are chosen stays open
     return True
-
-
-async def _opened(element: ElementHandle, asked: list[object]) -> ElementHandle | None:
-    return taken(await element.evaluate_handle(_OPENED, asked)).as_element()
 
 
 async def _go_to(page: Page, element: ElementHandle, name: str) -> None:
@@ -116,4 +110,4 @@ async def _go_to(page: Page, element: ElementHandle, name: str) -> None:
 
 
 async def _state(element: ElementHandle, name: str) -> _State:
-    return results.read(_State, await element.evaluate(_STATE, name))
+    return results.read(_State, await world.evaluate(element, _STATE, name))

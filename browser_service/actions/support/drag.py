@@ -4,12 +4,12 @@ import asyncio
 from dataclasses import dataclass
 from typing import Final, Self
 
-from playwright.async_api import ElementHandle, JSHandle, Locator, Mouse
+from playwright.async_api import ElementHandle, Locator, Mouse
 from typing_extensions import TypedDict
 
 from browse_together.contract.actions.pointer import DragAndDrop
+from browser_service.host import world
 from browser_service.host.elements import targets
-from browser_service.host.elements.handles import taken
 from browser_service.host.elements.locators import evaluate_all, none_if_gone
 from browser_service.host.scripts import call_of, results, script
 
@@ -38,13 +38,13 @@ class Drag:
     source: Locator
     element: ElementHandle
     place: Place
-    listeners: list[JSHandle]
+    listeners: list[world.Held]
 
     @classmethod
     async def begin(cls, source: Locator, target: Locator, timeout_ms: int) -> Self:
-        element = taken(await source.element_handle(timeout=timeout_ms))
+        element = await world.handle_of(source, timeout_ms)
         place = await _place(element)
-        listeners = [taken(await end.evaluate_handle(_WATCH, timeout=timeout_ms)) for end in (source, target)]
+        listeners = [await world.hold(end, _WATCH, timeout_ms=timeout_ms) for end in (source, target)]
         return cls(source, element, place, listeners)
 
     async def move(self, target: Locator, action: DragAndDrop) -> None:
@@ -62,7 +62,7 @@ class Drag:
         try:
             if action.scroll == "auto":
                 await target.scroll_into_view_if_needed(timeout=action.timeout)
-            element = taken(await target.element_handle(timeout=action.timeout))
+            element = await world.handle_of(target, action.timeout)
             x, y = await targets.point_of(element, end)
             await arrive(mouse, x - _BESIDE_PX, y - _BESIDE_PX, action.steps)
             await mouse.move(x, y)
@@ -103,8 +103,8 @@ async def arrive(mouse: Mouse, x: float, y: float, steps: int) -> None:
 
 
 async def _place(element: ElementHandle) -> Place:
-    return results.read(Place, await element.evaluate(results.bounded(_PLACE)))
+    return results.read(Place, await world.evaluate(element, results.bounded(_PLACE)))
 
 
-async def _events(listener: JSHandle) -> DragEvents:
+async def _events(listener: world.Held) -> DragEvents:
     return results.read(DragEvents, await listener.evaluate(_EVENTS))

@@ -9,11 +9,11 @@ from typing_extensions import TypedDict
 
 from browse_together.contract.next_calls import next_call
 from browser_service.actions.support.field_values import not_as_given
+from browser_service.host import world
 from browser_service.host.elements import locators
 from browser_service.host.scripts import results, script
 
 T = TypeVar("T")
-_IS_EDITOR: Final = script("editor")
 _PASTE: Final = results.bounded(script("paste"))
 _TEXT: Final = results.bounded(script("editor_text"))
 
@@ -38,11 +38,7 @@ async def unless_editor(element: Locator, act: Callable[[Locator], Awaitable[Non
     except PlaywrightError as error:
         if locators.is_of_editor(error):
             raise _TakesForEditor from None
-        if not locators.knows_no_editors(error):
-            raise locators.without_engines(error) from error
-        if (await locators.evaluate_all(list[bool], element, _IS_EDITOR))[:1] == [True]:
-            raise _TakesForEditor from None
-        await act(element)
+        raise locators.without_engines(error) from error
 
 
 async def or_of_editor(filling: Awaitable[T], replacing: Callable[[], Awaitable[T]]) -> T:
@@ -60,9 +56,9 @@ async def replace_text(page: Page, element: ElementHandle, selector: str, text: 
     await element.press("ControlOrMeta+a", timeout=timeout_ms)
     if not text:
         await page.keyboard.press("Delete")
-    elif results.value_of(await element.evaluate(_PASTE, {"text": text, "html": None})) == "ignored":
+    elif results.value_of(await world.evaluate(element, _PASTE, {"text": text, "html": None})) == "ignored":
         await page.keyboard.insert_text(text)
-    seen = results.read(_Shown, await element.evaluate(_TEXT, text))
+    seen = results.read(_Shown, await world.evaluate(element, _TEXT, text))
     if not seen["shows"]:
         raise not_as_given(
             f"The text was pasted over all that was selected in the editor, which shows {seen['shown']!r}.",

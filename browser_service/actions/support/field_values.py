@@ -8,19 +8,20 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final, Generic, TypeVar
 
-from playwright.async_api import ElementHandle, Locator
+from playwright.async_api import Locator
 from typing_extensions import TypedDict
 
 from browse_together.contract.cuts import cut
 from browse_together.contract.errors import UnknownOutcome, WithoutEffect
 from browse_together.contract.model import Json
 from browse_together.contract.next_calls import next_call
+from browser_service.host import world
 from browser_service.host.elements.field_watch import FIELD_CHARACTERS
-from browser_service.host.elements.locators import evaluate_all, handle_of_ref, is_ref, none_if_gone
+from browser_service.host.elements.locators import evaluate_all, is_ref, none_if_gone
 from browser_service.host.errors import FORM_OF_ITS_TYPE
 from browser_service.host.pages.handle import BrowserPage
 from browser_service.host.scripts import call_of, script
-from browser_service.host.scripts.results import BadResult, Evaluates, of_kind
+from browser_service.host.scripts.results import BadResult, of_kind
 
 _PICKER_TYPES: Final = ("color", "date", "time", "datetime-local", "month", "week")
 _TIME_TYPES: Final = ("time", "datetime-local")
@@ -72,7 +73,7 @@ class Question(Generic[T]):
         if self.event is None or page.playwright.workers:  # only the page sees its workers' messages
             return await act, await _read(page, selector, element, self, keys=self.enters)
         over, frame = secrets.token_hex(8), page.looks.document_of(selector, None) if is_ref(selector) else None
-        target = frame or await handle_of_ref(element)
+        target = frame or await world.keep(element) or element
         awaited = {"event": self.event, "over": over, "meant": page.elements.meant_event if frame else None}
         looking = asyncio.ensure_future(_look(target, self, [0, FIELD_CHARACTERS, awaited, self.enters]))
         await asyncio.sleep(0)  # sends the question before the act
@@ -120,9 +121,7 @@ async def _read(
     return of_kind(question.kind, seen[0]["value"])
 
 
-async def _look(
-    target: Locator | ElementHandle | Evaluates, question: Question[T], asked: list[object]
-) -> list[_Shown] | None:
+async def _look(target: world.Target, question: Question[T], asked: list[object]) -> list[_Shown] | None:
     """Return the script's result, or None if the document went. The list is empty if there was no field."""
     return await none_if_gone(evaluate_all(list[_Shown], target, question.source, asked))
 

@@ -5,7 +5,7 @@ import contextlib
 import itertools
 from collections import deque
 from collections.abc import Awaitable, Iterator
-from typing import Final, TypeVar, cast
+from typing import Final, TypeVar
 
 from playwright.async_api import ElementHandle
 from playwright.async_api import Error as PlaywrightError
@@ -31,12 +31,12 @@ from browser_service.actions.support.form_entries import (
 )
 from browser_service.actions.support.secret_values import kept_whole, to_type
 from browser_service.actions.support.sliders import move_slider, take_last_step
-from browser_service.host import errors
+from browser_service.host import errors, world
 from browser_service.host.elements.field_watch import FIELD_CHARACTERS
 from browser_service.host.elements.handles import taken
 from browser_service.host.elements.locators import without_state_check
 from browser_service.host.pages.handle import BrowserPage
-from browser_service.host.scripts import marked, results, script
+from browser_service.host.scripts import results, script
 from browser_service.host.scripts.results import BadResult
 from browser_service.host.stages import explanation
 from browser_service.host.stages.rules import check_button, check_field
@@ -48,7 +48,7 @@ _RESPONSES_S: Final = 0.5
 _NAVIGATION_HINT: Final = f"See where it arrives: {next_call('snapshot', timeout=30000)}. Then fill what is left."
 _FIELD_STATES: Final = results.bounded(script("form_look"))
 _TICK_TARGET: Final = script("tick_target")
-_NOTHING: Final = marked("() => 0")
+_NOTHING: Final = "() => 0"
 _FILL_FIELDS: Final = results.bounded(script("form_fill"))
 
 
@@ -165,13 +165,13 @@ class Form:
 
     async def _fill_all(self, fields: list[FormEntry]) -> int:
         """Fill the fields in the document of the first, and return how many were filled."""
-        handles = [field.handle for field in fields]
+        handles = [field.handle for field in fields if field.handle is not None]
         inputs = [
             [field.input] if field.kind == "select" and isinstance(field.input, str) else field.input
             for field in fields
         ]
         try:
-            answer = await cast("ElementHandle", handles[0]).evaluate(_FILL_FIELDS, [handles, inputs])  # all have one
+            answer = await world.evaluate_all(handles, _FILL_FIELDS, inputs)
         except PlaywrightError as error:
             if errors.is_closed(error):
                 raise
@@ -206,12 +206,12 @@ class Form:
             handle, selector = await self._handle_of(field), field.request.selector
             field.told = await replace_text(self._page.playwright, handle, selector, field.input, self._wait_ms)
         else:
-            found = taken(await field.locator.evaluate_handle(_TICK_TARGET, timeout=self._wait_ms))
-            # our script returns an element
-            await without_state_check(cast("ElementHandle", found).set_checked(field.input, timeout=self._wait_ms))
+            handle = await self._handle_of(field)
+            found = await world.element(handle, _TICK_TARGET) or handle
+            await without_state_check(found.set_checked(field.input, timeout=self._wait_ms))
 
     async def _handle_of(self, field: FormEntry) -> ElementHandle:
-        return taken(await field.locator.element_handle(timeout=self._wait_ms))
+        return await world.handle_of(field.locator, self._wait_ms)
 
     async def _find_kind_of(self, fields: list[FormEntry]) -> None:
         handles = await asyncio.gather(*(self._attempt(field, _all_of(field)) for field in fields))
@@ -226,7 +226,9 @@ class Form:
             chosen = next((number for number, state in enumerate(states) if field.request.value in state["names"]), -1)
             field.locator = field.locator.nth(chosen)
         elif len(states) > 1:
-            await self._attempt(field, field.locator.evaluate(_NOTHING))  # raises an error that names the candidates
+            await self._attempt(
+                field, world.evaluate(field.locator, _NOTHING)
+            )  # raises an error that names the candidates
         if handles:
             field.handle, field.kind = handles[chosen], states[chosen]["kind"]
             with self._named_errors(field.place):
@@ -283,5 +285,5 @@ async def _states_of(handles: list[ElementHandle], watch_ms: int | None = None) 
 
 
 async def _look(handles: list[ElementHandle], watch_ms: int | None) -> list[FieldState]:
-    answer = await handles[0].evaluate(_FIELD_STATES, [handles, watch_ms, FIELD_CHARACTERS])
+    answer = await world.evaluate_all(handles, _FIELD_STATES, [watch_ms, FIELD_CHARACTERS])
     return results.several(FieldState, answer, len(handles))

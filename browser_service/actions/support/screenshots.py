@@ -12,10 +12,12 @@ from playwright.async_api import Locator
 
 from browse_together.contract.actions.media import Screenshot
 from browse_together.contract.errors import ValidationFailed, field_details
+from browser_service.host import world
 from browser_service.host.errors import is_timeout
 from browser_service.host.pages.handle import BrowserPage
 from browser_service.host.reading.boxes import control_boxes, frame_insets
 from browser_service.host.scripts import script
+from browser_service.host.scripts.results import of_kind
 from browser_service.marks import draw_marks
 from browser_service.pictures import MOST_PIXELS, stitch, work_on
 
@@ -24,7 +26,7 @@ _PIECE_PIXELS: Final = 4_000_000
 _LONGEST_SIDE: Final = {"png": 65_000, "jpeg": 65_000, "webp": 16_383}
 """A side may have this many pixels in each format."""
 _DOCUMENT_SIZE: Final = script("document_size")
-_RATIO: Final = "Number(devicePixelRatio)"
+_RATIO: Final = "() => Number(devicePixelRatio)"
 _RATIOS: Final = (1.0, 10.0)
 _LONGEST_DOCUMENT: Final = 50_000_000.0
 _PIECES_SHARE: Final = 0.6
@@ -86,7 +88,9 @@ async def _with_marks(page: BrowserPage, action: Screenshot, picture: Picture) -
 
 async def _ratio(page: BrowserPage, action: Screenshot) -> float:
     """Return the picture's pixels for each CSS pixel."""
-    return 1.0 if action.scale == "css" else _bounded(await page.playwright.evaluate(_RATIO), *_RATIOS, default=1.0)
+    return (
+        1.0 if action.scale == "css" else _bounded(await world.evaluate(page.playwright, _RATIO), *_RATIOS, default=1.0)
+    )
 
 
 async def _take(page: BrowserPage, action: Screenshot) -> Picture:
@@ -140,7 +144,7 @@ async def _sizes(page: BrowserPage) -> list[float]:
     bounds.
     """
     if page.tab.cdp is None:
-        answer = await page.playwright.evaluate(_DOCUMENT_SIZE)
+        answer = of_kind(list[object], await world.evaluate(page.playwright, _DOCUMENT_SIZE))
         return [_bounded(each, 0.0, _LONGEST_DOCUMENT, default=0.0) for each in answer]
     metrics = await page.tab.cdp.send("Page.getLayoutMetrics")
     document, window = metrics["cssContentSize"], metrics["cssVisualViewport"]

@@ -13,9 +13,9 @@ from browse_together.contract.errors import Forbidden, ValidationFailed, field_d
 from browse_together.contract.named_secrets import NamedSecret
 from browse_together.contract.next_calls import next_call
 from browser_service.actions.support.field_values import not_as_given
+from browser_service.host import world
 from browser_service.host.background import within
 from browser_service.host.elements.frames import origin_of_frame
-from browser_service.host.elements.handles import taken
 from browser_service.host.elements.locators import is_of_origin, none_if_gone
 from browser_service.host.pages.handle import BrowserPage
 from browser_service.security.one_time_codes import typed_text
@@ -35,7 +35,7 @@ async def to_type(
     if isinstance(value, str):
         return element, value
     secret = page.secret(value.secret)
-    handle = taken(await element.element_handle(timeout=timeout_ms))
+    handle = await world.handle_of(element, timeout_ms)
     origin = await _origin_for(page, secret, await handle.owner_frame())
     text = _given(page, secret, origin)
     await page.session.given_secrets.prepare(handle, origin)

@@ -5,6 +5,7 @@ from typing import Final, NamedTuple
 
 from playwright.async_api import ElementHandle, Locator, Page
 
+from browser_service.host import world
 from browser_service.host.scripts import results, script
 
 _STATE: Final = results.bounded(script("slider_state"))
@@ -41,7 +42,7 @@ async def move_slider(page: Page, slider: ElementHandle, value: float, timeout_m
 
 async def take_last_step(element: Locator | ElementHandle, value: str, timeout_ms: float) -> None:
     """Have a range input that has a value get it once more, by a key: from one step beside it."""
-    beside, key = results.read(tuple[str, str], await element.evaluate(_BESIDE))
+    beside, key = results.read(tuple[str, str], await world.evaluate(element, _BESIDE))
     await element.fill(beside, timeout=timeout_ms)
     await element.press(key, timeout=timeout_ms)
     if await element.input_value(timeout=timeout_ms) != value:
@@ -49,4 +50,4 @@ async def take_last_step(element: Locator | ElementHandle, value: str, timeout_m
 
 
 async def _state(slider: ElementHandle) -> _State:
-    return results.read(_State, await slider.evaluate(_STATE))
+    return results.read(_State, await world.evaluate(slider, _STATE))

@@ -6,7 +6,7 @@ import contextlib
 import secrets
 from typing import Any, Final, Self
 
-from playwright.async_api import ElementHandle, Locator
+from playwright.async_api import ElementHandle, Frame, Locator, Page
 from playwright.async_api import Error as PlaywrightError
 from pydantic import BaseModel, JsonValue, TypeAdapter
 
@@ -14,9 +14,8 @@ from browse_together.contract.errors import WithoutEffect
 from browse_together.contract.next_calls import next_call
 from browse_together.contract.quoting import element_name, quoted
 from browser_service.host.elements.filled_fields import Lasting
-from browser_service.host.elements.locators import ON_NONE, evaluate_all
-from browser_service.host.scripts import call_of, script
-from browser_service.host.scripts.results import Evaluates, bounded, value_of
+from browser_service.host.elements.locators import evaluate_all
+from browser_service.host.scripts import script
 
 _WATCH_RESULT_S: Final = 0.1
 _VERDICT_S: Final = 1.0
@@ -105,7 +104,7 @@ class Witness:
     def __init__(
         self,
         element: Locator | ElementHandle,
-        frame: Evaluates | None,
+        frame: Page | Frame | None,
         *,
         kind: str = "click",
         force: bool = False,
@@ -148,14 +147,14 @@ class Witness:
     async def _watch(self) -> Any:  # Any: JSON from the page
         if self._frame is not None:
             watch = _WATCH_AND_LOOK if self._looks else _WATCH
-            return value_of(await self._frame.evaluate(bounded(call_of(ON_NONE, watch)), self._request))
+            return await evaluate_all(object, self._frame, watch, self._request)
         return await self._evaluate(_WATCH, self._request)
 
     async def _describe(self) -> Any:  # Any: JSON from the page
         """Return how the element is found again, before the click; None if its frame is not known."""
         if self._frame is None:
             return None
-        return value_of(await self._frame.evaluate(bounded(call_of(ON_NONE, _LASTING)), _PRESSED_MS))
+        return await evaluate_all(object, self._frame, _LASTING, _PRESSED_MS)
 
     async def _evaluate(self, source: str, arg: object) -> Any:  # Any: JSON from the page
         return await evaluate_all(object, self._element, source, arg)

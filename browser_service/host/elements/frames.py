@@ -13,12 +13,13 @@ from typing_extensions import TypedDict
 from browse_together.contract.errors import ElementNotFound
 from browse_together.contract.model import Json
 from browse_together.contract.next_calls import next_call
+from browser_service.host import world
 from browser_service.host.scripts import results, script
 from browser_service.security.urls import BROWSERS_OWN, abridged, origin_of
 
 ENTER: Final = " >> internal:control=enter-frame >> "
 _DESCRIBED: Final = results.bounded(script("frame_selector"))
-_INDEX: Final = results.bounded("(all, e) => all.indexOf(e)")
+_INDEX: Final = results.bounded("e => [...document.querySelectorAll('iframe, frame')].indexOf(e)")
 _READY_STATE: Final = results.bounded("() => document.readyState")
 _NAMED_ROW: Final = re.compile(r"(\brole=row\[name)=(?=[^/])")
 _MOST_FRAMES: Final = 20
@@ -68,7 +69,7 @@ async def check(page: Page, locator: Locator, selector: str) -> None:
         return
     try:
         async with asyncio.timeout(2 * _SEARCH_S):
-            if await locator.count() or results.value_of(await page.evaluate(_READY_STATE)) != "complete":
+            if await locator.count() or results.value_of(await world.evaluate(page, _READY_STATE)) != "complete":
                 return
             matches = await matching(page, selector)
     except (TimeoutError, PlaywrightError):
@@ -112,7 +113,7 @@ class FrameElement(TypedDict):
 
 async def described(element: ElementHandle) -> FrameElement:
     """Return how to find a frame in its document, with its title and whether it is visible."""
-    return results.read(FrameElement, await element.evaluate(_DESCRIBED))
+    return results.read(FrameElement, await world.evaluate(element, _DESCRIBED))
 
 
 async def _match(frame: Frame, selector: str) -> FrameMatch | None:
@@ -130,8 +131,7 @@ async def _describe_match(frame: Frame, count: int) -> FrameMatch:
     while (parent := frame.parent_frame) is not None:
         element = await frame.frame_element()
         found = await described(element)
-        elements = parent.locator("iframe, frame")
-        index = 0 if found["selector"] else results.read(int, await elements.evaluate_all(_INDEX, element))
+        index = 0 if found["selector"] else results.read(int, await world.evaluate(element, _INDEX))
         if index < 0:
             return FrameMatch("", count, found["visible"], url)
         names.insert(0, found["selector"] or f":is(iframe, frame) >> nth={index}")

@@ -7,6 +7,7 @@ from typing import Final
 from playwright.async_api import ElementHandle, Frame, Page
 
 from browse_together.contract.background import Background
+from browser_service.host import world
 from browser_service.host.background import within
 from browser_service.host.elements.frames import origin_of_frame
 from browser_service.host.elements.locators import none_if_gone
@@ -47,17 +48,17 @@ class GivenSecrets:
 
     async def prepare(self, field: ElementHandle, origin: str) -> None:
         """Empty a field that gets a secret next, so that it holds nothing else, and show dots in it."""
-        await field.evaluate(_GUARD, self._argument(origin, None))
+        await world.evaluate(field, _GUARD, self._argument(origin, None))
 
     async def kept(self, field: ElementHandle, origin: str, text: str) -> tuple[int, str]:
         """Return how many characters a field has now, and the secret in the form that it has there. If the field lacks
         a part of the secret, the form is empty, and so is the field."""
-        answer = await none_if_gone(field.evaluate(_GUARD, self._argument(origin, text)))
+        answer = await none_if_gone(world.evaluate(field, _GUARD, self._argument(origin, text)))
         return (len(text), text) if answer is None else results.read(tuple[int, str], answer)
 
     async def _guard(self, frame: Frame) -> None:
         if (origin := origin_of_frame(frame)) in self._texts:
-            await within(_WITHIN_S, frame.evaluate(_GUARD, self._argument(origin, None)))
+            await within(_WITHIN_S, world.evaluate(frame, _GUARD, self._argument(origin, None)))
 
     def _argument(self, origin: str, given: str | None) -> dict[str, object]:
         return {"of": origin, "texts": [text for each in self._texts[origin].values() for text in each], "given": given}

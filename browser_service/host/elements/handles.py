@@ -4,15 +4,20 @@ import asyncio
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Final, TypeVar
-
-from playwright.async_api import JSHandle
+from typing import Final, Protocol, TypeVar
 
 from browse_together.contract.background import Background
 
-H = TypeVar("H", bound=JSHandle)
 
-_taken: Final = ContextVar[list[JSHandle] | None]("taken", default=None)
+class Handle(Protocol):
+    """A handle of Playwright's, or a value that we hold in a page."""
+
+    async def dispose(self) -> None: ...
+
+
+H = TypeVar("H", bound=Handle)
+
+_taken: Final = ContextVar[list[Handle] | None]("taken", default=None)
 _background: Final = Background()
 
 
@@ -26,7 +31,7 @@ def taken(handle: H) -> H:
 @contextmanager
 def let_go() -> Iterator[None]:
     """Release the handles taken within the block, in the background."""
-    handles = list[JSHandle]()
+    handles = list[Handle]()
     before = _taken.set(handles)
     try:
         yield
@@ -36,5 +41,5 @@ def let_go() -> Iterator[None]:
             _background.spawn(_dispose(handles))
 
 
-async def _dispose(handles: Sequence[JSHandle]) -> None:
+async def _dispose(handles: Sequence[Handle]) -> None:
     await asyncio.gather(*(each.dispose() for each in handles), return_exceptions=True)  # their page may have gone

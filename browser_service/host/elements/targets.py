@@ -10,6 +10,7 @@ from pydantic import FiniteFloat
 
 from browse_together.contract.errors import ElementNotInteractable
 from browse_together.contract.model import Json
+from browser_service.host import world
 from browser_service.host.elements.handles import taken
 from browser_service.host.scripts import results, script
 
@@ -29,11 +30,11 @@ async def element_at(page: Page, x: float, y: float) -> ElementHandle | None:
     """Return the element at a point of the viewport, in whichever frame or shadow root."""
     frame = page.main_frame
     while True:
-        element = taken(await frame.evaluate_handle(_ELEMENT_AT, [x, y])).as_element()
+        element = await world.element(frame, _ELEMENT_AT, [x, y])
         content_frame = await element.content_frame() if element is not None else None
         if element is None or content_frame is None:
             return element
-        left, top = results.read(Point, await element.evaluate(_FRAME_CORNER))
+        left, top = results.read(Point, await world.evaluate(element, _FRAME_CORNER))
         x, y, frame = x - left, y - top, content_frame
 
 
@@ -44,7 +45,7 @@ async def element_name_at(page: Page, x: float, y: float) -> str:
 
 
 async def name_of(element: ElementHandle) -> str:
-    return results.read(str, await element.evaluate(_ELEMENT_NAME))
+    return results.read(str, await world.evaluate(element, _ELEMENT_NAME))
 
 
 @contextlib.asynccontextmanager
@@ -62,10 +63,10 @@ async def released_on_error(page: Page, key: str) -> AsyncIterator[None]:
 async def point_of(element: ElementHandle, point: Json | None, *, ticks: bool = False) -> Point:
     """Return the viewport position of a point of an element, or of its middle. With `ticks`, a label stands for its
     control."""
-    x, y = results.read(Point, await element.evaluate(_CLICK_POINT, [point, ticks]))
+    x, y = results.read(Point, await world.evaluate(element, _CLICK_POINT, [point, ticks]))
     frame = await element.owner_frame()
     while frame is not None and frame.parent_frame is not None:
-        left, top = results.read(Point, await taken(await frame.frame_element()).evaluate(_FRAME_CORNER))
+        left, top = results.read(Point, await world.evaluate(taken(await frame.frame_element()), _FRAME_CORNER))
         x, y, frame = x + left, y + top, frame.parent_frame
     return Point(x, y)
 
@@ -77,7 +78,7 @@ async def focused_element(page: Page) -> ElementHandle:
     """
     frame = page.main_frame
     while True:
-        element = taken(await frame.evaluate_handle(_FOCUSED_ELEMENT)).as_element()
+        element = await world.element(frame, _FOCUSED_ELEMENT)
         if element is None:
             raise ElementNotInteractable("The page has no document that a key could be pressed on.")
         content_frame = await element.content_frame()

@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Final, Protocol, cast
+from typing import Final, Protocol, TypeVar, cast
 from weakref import WeakSet
 
 from playwright.async_api import CDPSession, Frame, Page
@@ -26,8 +26,10 @@ class _Emitter(Protocol):
 class _Ties:
     listeners: list[tuple[str, Heard]] = field(default_factory=list)
     sessions: WeakSet[CDPSession] = field(default_factory=WeakSet)
+    others: dict[Callable[..., object], object] = field(default_factory=dict)
 
 
+T = TypeVar("T")
 _ENDS_WITHIN_S: Final = 2.0
 _KEPT_AS: Final = "_our_ties"
 
@@ -48,6 +50,12 @@ def ignore(page: Page, event: str, heard: Heard) -> None:
     if (event, heard) in (listeners := _ties(page).listeners):
         listeners.remove((event, heard))
         cast("_Emitter", page).remove_listener(event, heard)
+
+
+def of(page: Page, make: Callable[[Page], T]) -> T:
+    """Return what is made of a page once, and lasts as long as it does."""
+    others = _ties(page).others
+    return cast("T", others[make] if make in others else others.setdefault(make, make(page)))
 
 
 async def open_session(page: Page, frame: Frame | None = None) -> CDPSession:

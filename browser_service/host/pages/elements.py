@@ -149,7 +149,7 @@ class Elements:
     async def _shows(self, view: ClientView) -> bool:
         """Say whether the page still shows the document that a client was shown."""
         moves = self._effects.moves
-        if view.moves != moves and await snapshot.document_of(self._current.open_tab) == view.document:
+        if view.moves != moves and await snapshot.document_of(self._current.open_tab.page) == view.document:
             view.moves = moves
         return view.moves == moves
 

@@ -12,7 +12,8 @@ from browse_together.contract.errors import BrowseError, DialogOpen, HumanInCont
 from browse_together.contract.quoting import quoted
 from browse_together.contract.strokes import ChosenFile, Stroke, Strokes
 from browse_together.contract.wire import FILE_BYTES
-from browser_service.host.elements.handles import let_go, taken
+from browser_service.host import world
+from browser_service.host.elements.handles import let_go
 from browser_service.host.elements.targets import element_at
 from browser_service.host.pages.current_tab import CurrentTab
 from browser_service.host.pages.recovery import Recovery
@@ -241,11 +242,11 @@ async def drop(page: Page, stroke: Stroke, files: list[Path]) -> None:
         frame = await element.owner_frame() if element is not None else None
         if element is None or frame is None:
             raise ValidationFailed("There is nothing at that point now.", hint="Look at the page anew.")
-        field = taken(await frame.evaluate_handle(_FIELD)).as_element()
+        field = await world.element(frame, _FIELD)
         if field is None:
             raise _takes_none()
         await field.set_input_files(files)
-        if not read(bool, await element.evaluate(_DROP, field)):
+        if not read(bool, await world.evaluate_all([element, field], _DROP)):
             raise _takes_none()
 
 
@@ -256,6 +257,6 @@ def _takes_none() -> ValidationFailed:
 async def find(page: Page, stroke: Stroke) -> None:
     """Show the next place of a text, or the one before. Raises ValidationFailed if the page has none."""
     for frame in page.frames[:_MOST_FRAMES]:
-        if read(bool, await frame.evaluate(_FIND, {"text": stroke.text, "back": stroke.back})):
+        if read(bool, await world.evaluate(frame, _FIND, {"text": stroke.text, "back": stroke.back})):
             return
     raise ValidationFailed(f"{quoted(stroke.text)} is not on the page.", hint="")

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Awaitable, Callable
 
-from playwright.async_api import Locator
+from playwright.async_api import Locator, Page
 from pydantic import JsonValue
 
 from browse_together.contract.model import Json, weight
@@ -15,7 +15,6 @@ from browser_service.host.pages.effects import Effects
 from browser_service.host.reading import snapshot, tree
 from browser_service.host.reading.folding import folded
 from browser_service.host.reading.snapshot import ClientView, Refs, State
-from browser_service.host.scripts.results import Evaluates
 from browser_service.host.tabs.observation import Observation
 from browser_service.host.tabs.tab import MOST_READ_WEIGHT, Read
 
@@ -37,7 +36,7 @@ class Looks:
     async def refresh_view(self, timeout_ms: int, *, boxes: bool = False, known: State | None = None) -> ClientView:
         """Take a snapshot of the whole page, and return the client's view of the page, updated with it."""
         tab = self._current.open_tab
-        taken = await snapshot.take(tab.page, tab, self._effects, timeout_ms, boxes=boxes, known=known)
+        taken = await snapshot.take(tab.page, self._effects, timeout_ms, boxes=boxes, known=known)
         view = self.view
         if view is None or view.document != taken.state.document:
             former = view.elements if view else {}
@@ -84,7 +83,7 @@ class Looks:
 
     async def state(self, turns: int = 0) -> State:
         """Read a state that differs whenever the page does. It takes a tenth of a snapshot's time."""
-        state = await snapshot.state_of(self._current.open_tab, turns, self.shown_state)
+        state = await snapshot.state_of(self._current.open_tab.page, turns, self.shown_state)
         self._note_title(state)
         return state
 
@@ -114,11 +113,11 @@ class Looks:
         view.add_refs(node for node in view.tree if node.ref in own)
         return refs
 
-    def document_of(self, selector: str, frame: str | None) -> Evaluates | None:
-        """Return the evaluator of the page's main document if the element is surely there, else None."""
+    def document_of(self, selector: str, frame: str | None) -> Page | None:
+        """Return the page if the element is surely there, else None."""
         ref = locators.leading_ref(selector)
         inside = self.view is not None and ref is not None and tree.prefix_of(ref) in self.view.frames
-        return None if frame or inside or "enter-frame" in selector else self._current.open_tab
+        return None if frame or inside or "enter-frame" in selector else self._current.open_tab.page
 
     async def cached(self, name: str, max_age_ms: int, read: Callable[[], Awaitable[Json]]) -> Json:
         """Return what `read` finds, or what it found for this client and revision at most `max_age_ms` ago. Clients may

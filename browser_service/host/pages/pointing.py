@@ -13,7 +13,8 @@ from browse_together.contract.errors import DialogOpen, TimedOut, ValidationFail
 from browse_together.contract.frames import Box as ShownBox
 from browse_together.contract.frames import Pointed
 from browse_together.contract.quoting import one_line
-from browser_service.host.elements.handles import let_go, taken
+from browser_service.host import world
+from browser_service.host.elements.handles import let_go
 from browser_service.host.elements.targets import element_at, name_of
 from browser_service.host.pages.current_tab import CurrentTab
 from browser_service.host.pages.effects import Effects
@@ -50,7 +51,7 @@ async def point(
             if not picks or found.box is None or record.holder_id is None:
                 return found
             effects = Effects(current, settings.network.traffic, record.holder_id)
-            view = await snapshot.take(tab.page, tab, effects, round(_WITHIN_S * 1_000), boxes=True)
+            view = await snapshot.take(tab.page, effects, round(_WITHIN_S * 1_000), boxes=True)
             insets = await frame_insets(tab.page, view.tree)
             node = _node_at(view, insets, Box(**found.box.model_dump()))
             if node is None or node.ref is None:
@@ -68,7 +69,7 @@ async def point(
 async def _measured(tab: Tab, at: tuple[float, float]) -> Pointed:
     """Return the place and the name of the element at a point; without a box if there is none."""
     element = await element_at(tab.page, *at)
-    meant = taken(await element.evaluate_handle(_POINTED)).as_element() if element is not None else None
+    meant = await world.element(element, _POINTED) if element is not None else None
     if meant is None or (box := await meant.bounding_box()) is None:
         return Pointed()
     shown = ShownBox(x=box["x"], y=box["y"], width=box["width"], height=box["height"])

@@ -15,6 +15,7 @@ from pydantic import ValidationError
 from browse_together.contract.background import AtMost, Background
 from browse_together.contract.frames import Box, Frame, FrameState, ShownAct, ShownChallenge, View
 from browse_together.contract.quoting import one_line
+from browser_service.host import world
 from browser_service.host.calls import CallRun
 from browser_service.host.pages.current_tab import CurrentTab
 from browser_service.host.scripts import script
@@ -141,7 +142,7 @@ class Screencast:
     async def _mark(self, act: ShownCall, element: Locator) -> None:
         async with AtMost(_AIMS_WITHIN_MS / 1000, PlaywrightError, ValidationError):  # the last: faked numbers
             # Takes a third of the messages of `bounding_box`, which waits for an element, and handles frames.
-            found = await element.evaluate_all(_ELEMENT_BOX)
+            found = await world.evaluate_all(element, _ELEMENT_BOX)
             if found := found or await element.bounding_box(timeout=_AIMS_WITHIN_MS):
                 act.target = Box.model_validate(found)
                 self._changed.set()

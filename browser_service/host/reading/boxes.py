@@ -8,7 +8,7 @@ from typing import Final
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Page
 
-from browser_service.host.elements.locators import NoElement, evaluate_one
+from browser_service.host import world
 from browser_service.host.elements.targets import Point
 from browser_service.host.reading.tree import Node, Tree
 from browser_service.host.scripts import script
@@ -16,6 +16,7 @@ from browser_service.host.scripts.results import bounded, read
 from browser_service.marks import Box
 
 _BOX: Final = re.compile(r"box=(-?\d+),(-?\d+),(\d+),(\d+)")
+_NOWHERE: Final = Point(0.0, 0.0)
 _INSET: Final = bounded(script("frame_inset"))
 _MOST_FRAMES, _WIDEST_BORDER = 20, 1_000.0
 
@@ -25,8 +26,9 @@ async def frame_insets(page: Page, nodes: Tree) -> dict[str, tuple[float, float]
 
     async def inset(ref: str) -> tuple[float, float]:
         try:
-            found = read(Point, await evaluate_one(page, f"aria-ref={ref}", _INSET, None))
-        except (NoElement, PlaywrightError):  # it went meanwhile
+            element = await world.keep(page.locator(f"aria-ref={ref}"))
+            found = read(Point, await world.evaluate(element, _INSET)) if element is not None else _NOWHERE
+        except PlaywrightError:  # it went meanwhile
             return 0.0, 0.0
         return min(max(found.x, 0.0), _WIDEST_BORDER), min(max(found.y, 0.0), _WIDEST_BORDER)
 

@@ -14,7 +14,7 @@ from pydantic import FiniteFloat
 from typing_extensions import TypedDict
 
 from browse_together.contract.quoting import element_name
-from browser_service.host.elements.locators import GONE
+from browser_service.host import world
 from browser_service.host.reading.tree import CONTROLS, Tree, ancestors, descendants, first_words
 from browser_service.host.scripts import results, script
 
@@ -28,6 +28,7 @@ _CHECK_S: Final = 1.0
 _MOST_WITHIN: Final = 200
 """The most elements of a row that are searched for its first words."""
 
+_NO_FRAME: Final = "Invalid frame in aria-ref selector"
 _REF_CHECK: Final = results.bounded(script("ref_check"))
 
 
@@ -111,11 +112,14 @@ async def look(page: Page, ref: str, role_and_name: str, row: str) -> Found | No
     """Compare the element of a ref with what it was; return None if it is gone."""
     try:
         async with asyncio.timeout(_CHECK_S):
-            answer = await page.eval_on_selector(f"aria-ref={ref}", _REF_CHECK, expected(role_and_name, row))
+            element = await world.keep(page.locator(f"aria-ref={ref}"))
+            if element is None:
+                return None
+            answer = await world.evaluate(element, _REF_CHECK, expected(role_and_name, row))
     except TimeoutError:
         raise PlaywrightTimeout(f"The page did not say within {_CHECK_S:.0f} s what {ref} is.") from None
     except PlaywrightError as error:
-        if not any(words in str(error) for words in GONE):
+        if _NO_FRAME not in str(error):
             raise
         return None
     found = results.read(Found, answer)

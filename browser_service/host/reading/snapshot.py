@@ -12,7 +12,7 @@ from playwright.async_api import Error as PlaywrightError
 from pydantic import JsonValue
 
 from browse_together.contract.cuts import shortened
-from browser_service.host.elements.handles import taken
+from browser_service.host import world
 from browser_service.host.reading import identity, tree
 from browser_service.host.reading.folding import folded
 from browser_service.host.reading.tree import Node, Tree
@@ -26,8 +26,8 @@ from browser_service.host.reading.tree_text import (
     tree_text,
 )
 from browser_service.host.reading.unseen import NOTHING_UNSEEN, Judgement, Unseen, judgement
-from browser_service.host.scripts import marked, script
-from browser_service.host.scripts.results import Evaluates, bounded, made
+from browser_service.host.scripts import script
+from browser_service.host.scripts.results import bounded, made
 
 _WORDS: Final = 160
 _MOST_GIVEN: Final = 100
@@ -41,7 +41,7 @@ _MOST_ELEMENTS: Final = 50_000
 """Pages with more elements get no tree."""
 _MOST_SEARCHED: Final = 100_000_000
 """The most characters searched for typed secrets, each secret counted separately: 0.04 to 0.25 s."""
-_IS_SAME: Final = marked("(e, other) => e === other")
+_IS_SAME: Final = "([e, other]) => e === other"
 TIME_ORIGIN: Final = bounded("() => performance.timeOrigin")
 
 Typed = tuple[list[str], list[str]]
@@ -163,21 +163,21 @@ class ClientView:
         self.snapshot = self.tree
 
 
-async def document_of(page: Evaluates) -> float:
+async def document_of(page: Page) -> float:
     """Return when the current document began. It survives pushState and changes with every load."""
-    return made(float, await page.evaluate(TIME_ORIGIN))
+    return made(float, await world.evaluate(page, TIME_ORIGIN))
 
 
-async def state_of(page: Evaluates, turns: int = 0, known: State | None = None) -> State:
+async def state_of(page: Page, turns: int = 0, known: State | None = None) -> State:
     """Read the state after `turns` of the page's own tasks, such as one that reports a script error. If the document is
     unchanged, invisible text is taken from the `known` state."""
     asked = state_question(turns, known)
     try:
-        found = await page.evaluate(_STATE, asked)
+        found = await world.evaluate(page, _STATE, asked)
     except PlaywrightError as error:
         if "Execution context was destroyed" not in str(error):
             raise
-        found = await page.evaluate(_STATE, asked)  # the page navigated meanwhile
+        found = await world.evaluate(page, _STATE, asked)  # the page navigated meanwhile
     return with_unseen(made(state_from, found), known)
 
 
@@ -217,7 +217,6 @@ def _announced(state: State) -> list[tuple[str, str]] | None:
 
 async def take(
     page: Page,
-    document: Evaluates,
     moving: Moving,
     timeout_ms: int,
     *,
@@ -231,7 +230,7 @@ async def take(
     """
     while True:
         before = moving.moves
-        state = known or await state_of(document)
+        state = known or await state_of(page)
         if state.elements > _MOST_ELEMENTS:
             raise too_large(f"{state.elements:,} elements, and {_MOST_ELEMENTS:,}")
         whole = page.locator(":root") if state.beyond.bodiless else page
@@ -247,7 +246,7 @@ async def take(
     for prefix, index in inner_frames:
         try:
             inner = page.locator(f"aria-ref={nodes[index].ref}")
-            answer = await inner.evaluate(_FRAME, timeout=_FRAME_MS)
+            answer = await world.evaluate(inner, _FRAME, timeout_ms=_FRAME_MS)
             frames[prefix], in_frame, judged = made(_frame, answer)
             words_within, hidden_within = _unseen(nodes, prefix, judged)
             words, hidden = words + words_within, hidden + hidden_within
@@ -303,7 +302,7 @@ async def refs_of(page: Page, locator: Locator, most: int, timeout_ms: int) -> l
         if number and "aria-ref=" in str(locator):  # the previous element's tree has made Playwright forget the ref
             await tree_text(page, timeout_ms)
         element = locator.nth(number)
-        handle = taken(await element.element_handle(timeout=timeout_ms))
+        handle = await world.handle_of(element, timeout_ms)
         nodes = await parsed(await tree_text(element, timeout_ms))
         refs = [node.ref for node in nodes if node.ref]
         own = refs[0] if refs and await _is_same(page, refs[0], handle) else None
@@ -312,4 +311,5 @@ async def refs_of(page: Page, locator: Locator, most: int, timeout_ms: int) -> l
 
 
 async def _is_same(page: Page, ref: str, element: ElementHandle) -> bool:
-    return bool(await page.locator(f"aria-ref={ref}").evaluate(_IS_SAME, element))
+    other = await world.handle_of(page.locator(f"aria-ref={ref}"))
+    return bool(await world.evaluate_all([other, element], _IS_SAME))

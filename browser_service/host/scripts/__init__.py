@@ -8,11 +8,7 @@ from typing import Final
 _FOLDER: Final = resources.files(__name__)
 _IMPORT: Final = re.compile(r'^import \{.+\} from "\./(\w+)\.js";\n', re.MULTILINE)
 _COMMENT: Final = re.compile(r"^ *//.*\n", re.MULTILINE)
-OWN_WORLD: Final = "beside the page"
-"""Name of our scripts' world, as the context of a message of Chromium's protocol."""
-_MARK: Final = "/*§*/"
-"""Mark that makes the driver run a script in that world (launching/driver.cjs), where pages have replaced nothing."""
-_BEGIN: Final = f"{_MARK} const {{Map, Set}} = self[Symbol.for('uncounted')] ?? self;"
+_BEGIN: Final = "const {Map, Set} = self[Symbol.for('uncounted')] ?? self;"
 """Keeps a script's own maps and sets out of what tree_bounds counts."""
 IN_THE_PAGES_WORLD: Final = frozenset({"copied", "evaluated", "late_effects"})
 """Scripts that must meet a page's own objects: callers' scripts, objects that its listeners get, and timers."""
@@ -30,11 +26,6 @@ def script(name: str) -> str:
     before, _, function = _body(name).partition("export default ")
     call = ("return (", function.rstrip().removesuffix(";"), ")(first, second);\n")
     return "".join((f"(first, second) => {{{begin}\n", *imports, _EXPORT.sub("", before), *call, "}"))
-
-
-def marked(expression: str) -> str:
-    """Return the expression with the mark, so that it is evaluated in our world."""
-    return _MARK + expression
 
 
 def call_of(function: str, *arguments: str) -> str:

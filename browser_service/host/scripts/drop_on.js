@@ -1,7 +1,7 @@
 // Drops the files of a field onto an element, as from outside of the browser. Returns whether the page took them.
 import {control} from "./control.js";
 
-export default (e, field) => {
+export default ([e, field]) => {
   const data = new DataTransfer(), under = control(e), takesFiles = under.localName === 'input' && under.type === 'file';
   for (const file of field.files) data.items.add(file);
   if (takesFiles) {

@@ -4,7 +4,7 @@
 import {formControl} from "./form_control.js";
 import {keyReleased} from "./key_released.js";
 
-export default (_, [found, wanted]) => {
+export default (found, wanted) => {
   const picked = ['color', 'date', 'time', 'datetime-local', 'month', 'range', 'week'];
   const tell = e => ['input', 'change']
     .forEach(kind => e.dispatchEvent(new Event(kind, {bubbles: true, composed: true})));

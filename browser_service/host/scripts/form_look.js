@@ -29,7 +29,7 @@ const look = (found, most) => found.map(formControl).map(c => {
   };
 });
 
-export default (_, [found, ms, most]) => {
+export default (found, [ms, most]) => {
   if (found.some(e => e.ownerDocument !== document)) throw new Error('of another document');
   const there = () => found.map(formControl).filter(c => c.isConnected);
   return ms === null ? look(found, most) : settled(there, ms, c => shows(c, most)).then(() => look(found, most));

@@ -9,7 +9,6 @@ from functools import cache
 from typing import Any, Final, NamedTuple, Protocol, TypeVar, cast
 
 from playwright.async_api import Error as PlaywrightError
-from playwright.async_api import JSHandle
 from pydantic import JsonValue, TypeAdapter, ValidationError
 
 from browse_together.contract.cuts import cut, without_ends
@@ -28,7 +27,7 @@ _PIECE: Final = 1_200_000
 
 
 class Evaluates(Protocol):
-    """Evaluates functions in a page's document, as pages and their tabs do."""
+    """A value in a page, of which functions are evaluated."""
 
     def evaluate(self, source: str, argument: object = None, /) -> Awaitable[object]: ...
 
@@ -138,7 +137,7 @@ def made_of(make: Callable[[Any], T], value: object) -> T:  # Any: JSON, of a pa
         raise _unreadable() from None
 
 
-async def pieces(holder: JSHandle, source: str, size: object, most: int) -> list[str]:
+async def pieces(holder: Evaluates, source: str, size: object, most: int) -> list[str]:
     """Receive a long text that a script holds, in pieces: nobody waits for more than one. `source` gives the part
     between two places. Raises BadResult for one that is too long."""
     if not isinstance(size, int):

@@ -23,6 +23,7 @@ from browse_together.contract.installation import command
 from browse_together.contract.loopback import is_loopback
 from browse_together.contract.wire import APP_NAME
 from browser_service.host.background import bounded
+from browser_service.host.elements.locators import register_engines
 from browser_service.host.sessions.driver import Started, start_driver
 from browser_service.host.sessions.errors import attach_failed
 from browser_service.host.sessions.options import LaunchOptions
@@ -194,6 +195,7 @@ class Attachment:
             self.playwright, driver = await (early or start_driver(self.options.may_act))
             self._driver = WatchedProcess(driver) if driver else None
             browser = await self._connect(self.playwright, found)
+            await register_engines(self.playwright)  # after it has connected, so that the person's context takes part
         except BaseException:
             await self._leave()
             raise

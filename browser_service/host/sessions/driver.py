@@ -17,7 +17,6 @@ from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Playwright
 
 from browse_together.contract.errors import BrowserLaunchFailed
-from browser_service.host.elements.locators import register_engines
 from browser_service.host.sessions.errors import REPEAT_HINT, driver_lacks
 from browser_service.host.sessions.options import always
 
@@ -40,8 +39,7 @@ def economize(cache: Path) -> None:
     browser compile their script for pages once. Options in the user's environment come after ours, and win."""
     os.environ.setdefault("NODE_COMPILE_CACHE", str(cache))
     if "PLAYWRIGHT_NODEJS_PATH" not in os.environ:  # an older Node takes no such options from the environment
-        script = str(SAME_SCRIPT).replace("\\", "\\\\").replace('"', '\\"')  # Node knows no other escapes
-        ours = f'{_LEAN} --require "{script}"'
+        ours = _LEAN
         os.environ["NODE_OPTIONS"] = f"{ours} {os.environ.get('NODE_OPTIONS', '')}".rstrip()
 
 
@@ -55,7 +53,6 @@ async def start_driver(may_act: Callable[[], bool] = always) -> Started:
     try:
         async with asyncio.timeout(_STARTS_WITHIN_S):
             started = Playwright(await client._playwright)  # noqa: SLF001 - there is no public way
-            await register_engines(started)
     except TimeoutError:
         for hanging in _drivers(before):
             hanging.kill()

@@ -14,6 +14,7 @@ from browse_together.contract.pages import SessionOptions, SessionSpec
 from browse_together.contract.similarity import nearest
 from browser_service.host import errors
 from browser_service.host.background import bounded
+from browser_service.host.elements.locators import register_engines
 from browser_service.host.network.gate import Gates
 from browser_service.host.sessions.attachment import Attachment
 from browser_service.host.sessions.driver import Started, start_driver
@@ -241,6 +242,7 @@ class Launcher:
             early, self._early = self._early, None
             self._playwright, driver = await (early or start_driver(self.options.may_act))
             self._driver = WatchedProcess(driver) if driver else None
+            await register_engines(self._playwright)
         return self._playwright
 
     def _record_processes(self) -> None:

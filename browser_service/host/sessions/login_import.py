@@ -10,6 +10,7 @@ from pydantic import JsonValue
 
 from browse_together.contract.errors import Forbidden, field_details
 from browse_together.contract.model import Json
+from browser_service.host import world
 from browser_service.host.scripts import script
 from browser_service.host.scripts.results import bounded, read
 from browser_service.host.sessions.login_file import LoginFile
@@ -110,7 +111,7 @@ async def _import_storage(session: "SessionEntry", origin: str, items: list[Json
     reason if it refuses."""
     try:
         async with _empty_page(session, origin) as page:
-            replaced = read(list[Json], await page.evaluate(_WRITE_STORAGE, items))
+            replaced = read(list[Json], await world.evaluate(page, _WRITE_STORAGE, items))
     except PlaywrightError as error:
         return _refusal(error)
     if replaced:

@@ -14,7 +14,7 @@ from browse_together.contract.errors import BrowseError, ElementNotInteractable
 from browse_together.contract.model import Json
 from browse_together.contract.next_calls import next_call
 from browse_together.contract.quoting import quoted
-from browser_service.host import errors
+from browser_service.host import errors, world
 from browser_service.host.elements import frames
 from browser_service.host.elements.locators import DESCRIBE, Candidates, evaluate_all, find, is_xpath
 from browser_service.host.pages.handle import BrowserPage
@@ -185,7 +185,7 @@ async def _ambiguous(page: BrowserPage, locator: Locator, selector: str) -> Brow
 
 async def _not_found(page: Page, action: Action, selector: str) -> BrowseError:
     hint, matches = None, list[frames.FrameMatch]()
-    if is_xpath(selector) and results.value_of(await page.evaluate(_HAS_SHADOW)):
+    if is_xpath(selector) and results.value_of(await world.evaluate(page, _HAS_SHADOW)):
         hint = "XPath does not look into shadow DOM, which this page has: use CSS, text=, role= or a ref."
     elif len(page.frames) > 1 and not action.aim.frame:
         hint = (

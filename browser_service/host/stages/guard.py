@@ -15,9 +15,9 @@ from browse_together.contract.cuts import cut
 from browse_together.contract.errors import BrowseError, Forbidden
 from browse_together.contract.model import Json
 from browse_together.contract.quoting import address
+from browser_service.host import world
 from browser_service.host.elements import targets
 from browser_service.host.elements.frames import origin_of_frame
-from browser_service.host.elements.handles import taken
 from browser_service.host.pages.handle import BrowserPage
 from browser_service.host.stages.act import Stage
 from browser_service.security.urls import origin_of
@@ -106,7 +106,7 @@ async def _frames(page: BrowserPage, action: Action) -> list[Frame]:
     try:
         for selector in done.aim.selectors:
             element = await page.elements.find(selector, done.aim.frame)
-            handle = taken(await element.first.element_handle(timeout=_FOUND_WITHIN_MS))
+            handle = await world.handle_of(element.first, _FOUND_WITHIN_MS)
             frames.append(await handle.owner_frame())
         if not done.aim.selectors and (done.presses or "text" in type(done).model_fields):
             frames.append(await (await targets.focused_element(page.playwright)).owner_frame())

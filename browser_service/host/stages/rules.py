@@ -17,9 +17,9 @@ from browse_together.contract.cuts import cut
 from browse_together.contract.errors import Forbidden
 from browse_together.contract.model import Json
 from browse_together.contract.quoting import address, quoted
+from browser_service.host import world
 from browser_service.host.calls import CallRun
 from browser_service.host.elements import targets
-from browser_service.host.elements.handles import taken
 from browser_service.host.network.guard import Sent, is_chromium, refuse_requests
 from browser_service.host.pages.handle import BrowserPage
 from browser_service.host.scripts import results, script
@@ -78,7 +78,7 @@ async def check_act(page: BrowserPage, action: Action) -> None:
     else:
         element = await page.elements.find(done.aim.selector, done.aim.frame, strict=done.aim.strict)
         timeout_ms = done.aim.timeout or done.allowed_ms()
-        handle = taken(await element.element_handle(timeout=timeout_ms))
+        handle = await world.handle_of(element, timeout_ms)
         if done.input is Input.POINTER:
             await _check_click(page, action, act, handle, timeout_ms)
         else:
@@ -93,7 +93,7 @@ async def check_field(page: BrowserPage, action: Action, field: ElementHandle) -
 
 async def check_button(page: BrowserPage, action: Action, button: Locator, timeout_ms: float) -> None:
     if page.act_rules and not page.call.by_person:
-        handle = taken(await button.element_handle(timeout=timeout_ms))
+        handle = await world.handle_of(button, timeout_ms)
         await _check_click(page, action, _act(page, action, action), handle, timeout_ms)
 
 
@@ -143,7 +143,7 @@ async def _check_keys(page: BrowserPage, action: Action, act: Act, element: Elem
 
 
 async def _facts(element: ElementHandle, how: Json) -> dict[str, str]:
-    return results.read(dict[str, str], await element.evaluate(_ELEMENT_WORDS, how)) or {}
+    return results.read(dict[str, str], await world.evaluate(element, _ELEMENT_WORDS, how)) or {}
 
 
 def _judge(page: BrowserPage, action: Action, acts: Sequence[Act]) -> None:

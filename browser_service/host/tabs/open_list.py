@@ -10,6 +10,7 @@ from browse_together.contract.background import AtMost
 from browse_together.contract.errors import ValidationFailed
 from browse_together.contract.frames import ShownList
 from browse_together.contract.strokes import Stroke
+from browser_service.host import world
 from browser_service.host.scripts import script
 from browser_service.host.scripts.results import bounded, read
 from browser_service.host.tabs.record import PageRecord
@@ -42,12 +43,10 @@ class OpenList:
         return self._pressed
 
     async def _open(self, page: Page, stroke: Stroke) -> bool:
-        handle = await page.evaluate_handle(_LIST_UNDER, {"x": stroke.x, "y": stroke.y})
-        pressed = handle.as_element()
+        pressed = await world.element(page, _LIST_UNDER, {"x": stroke.x, "y": stroke.y})
         if pressed is None:
-            await handle.dispose()
             return False
-        self._record.shown_list = read(ShownList, await pressed.evaluate(_OPTIONS))
+        self._record.shown_list = read(ShownList, await world.evaluate(pressed, _OPTIONS))
         self._list = pressed
         return True
 

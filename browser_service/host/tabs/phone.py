@@ -6,6 +6,7 @@ from typing import Final
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Page
 
+from browser_service.host import world
 from browser_service.host.scripts import script
 from browser_service.host.scripts.results import bounded, read
 from browser_service.host.tabs.emulation import Emulation
@@ -29,7 +30,7 @@ class Fit:
         is_asked_for = not self._emulation.settings.keys().isdisjoint({"device", "viewport"})
         if not tab.metrics.possible or is_asked_for or (self._before is not None and self._before[0] is tab):
             return
-        size, ratio = tab.page.viewport_size, read(float, await tab.page.evaluate(_RATIO))
+        size, ratio = tab.page.viewport_size, read(float, await world.evaluate(tab.page, _RATIO))
         if size is not None and size["width"] <= width:
             return
         self._before = tab, None if size is None else (size["width"], size["height"], ratio)
@@ -50,6 +51,6 @@ async def lead_on(page: Page, *, only_idle: bool) -> bool:
     """Move the focus to the next field, as a phone's keyboard does in its own pages; with `only_idle`, only if nothing
     has the focus. Returns whether a field got it."""
     for frame in page.frames[:_MOST_FRAMES]:
-        if await frame.evaluate(_NEXT_FIELD, only_idle):
+        if await world.evaluate(frame, _NEXT_FIELD, only_idle):
             return True
     return False

@@ -13,6 +13,7 @@ from typing_extensions import TypedDict
 from browse_together.contract.background import AtMost, Background
 from browse_together.contract.model import weight
 from browse_together.contract.pages import Parked
+from browser_service.host import world
 from browser_service.host.background import bounded
 from browser_service.host.elements.ties import ignore, listen, open_session
 from browser_service.host.scripts import call_of, results, script
@@ -40,7 +41,7 @@ class Place(TypedDict):
 
 async def place_of(page: Page) -> tuple[Parked, dict[str, str]]:
     """Read how far a page is scrolled, and its session storage. Large storage is left out, and counts as lost."""
-    place = results.read(Place, await page.evaluate(_PLACE, _MOST_STORAGE))
+    place = results.read(Place, await world.evaluate(page, _PLACE, _MOST_STORAGE))
     storage = dict(place["storage"] or ())
     too_large = place["storage"] is None or weight({**storage}) > _MOST_STORAGE
     parked = Parked(x=round(place["x"]), y=round(place["y"]), history=place["history"], loses=too_large)
@@ -49,7 +50,7 @@ async def place_of(page: Page) -> tuple[Parked, dict[str, str]]:
 
 async def has_unsent_fields(frames: list[Frame]) -> bool:
     for frame in frames:
-        if results.value_of(await frame.locator(_FIELDS).evaluate_all(_UNSENT)):
+        if results.value_of(await world.evaluate_all(frame.locator(_FIELDS), _UNSENT)):
             return True
     return False
 
@@ -58,7 +59,7 @@ async def scroll_back(page: Page, parked: Parked) -> None:
     if not parked.x and not parked.y:
         return
     async with AtMost(_SCROLLS_WITHIN_S, PlaywrightError):  # it went on elsewhere, or is busy: it is open all the same
-        await page.evaluate(_SCROLL, [parked.x, parked.y, 1_000])
+        await world.evaluate(page, _SCROLL, [parked.x, parked.y, 1_000])
 
 
 async def restore_storage(tab: Tab, url: str, storage: Mapping[str, str], background: Background) -> None:

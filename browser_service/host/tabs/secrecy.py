@@ -15,6 +15,7 @@ from pydantic import Field, ValidationError
 
 from browse_together.contract.frames import Box
 from browse_together.contract.model import Model
+from browser_service.host import world
 from browser_service.host.elements.closed_fields import Found, UnknownPlaceError
 from browser_service.host.scripts import script
 from browser_service.host.tabs.cast import Picture, Sent
@@ -95,7 +96,7 @@ async def secrets_on(tab: Tab) -> Secrets | None:
 
 
 async def _asked(frame: Frame, *, guess: bool) -> _Answer | None:
-    answer = await frame.evaluate(_SECRET_BOXES, {**_ASKED, "guess": guess})
+    answer = await world.evaluate(frame, _SECRET_BOXES, {**_ASKED, "guess": guess})
     return None if answer is None else _Answer.model_validate(answer)
 
 

@@ -2,14 +2,14 @@
 
 import asyncio
 from collections.abc import Awaitable
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Final, NamedTuple, Protocol
 
 from playwright.async_api import BrowserContext, CDPSession, Page
 from playwright.async_api import Error as PlaywrightError
 
 from browse_together.contract.background import AtMost, Background
-from browse_together.contract.cuts import cut
 from browse_together.contract.model import Json, weight
+from browser_service.host import world
 from browser_service.host.background import bounded
 from browser_service.host.elements.closed_fields import ClosedFields
 from browser_service.host.elements.field_watch import FieldWatch
@@ -20,7 +20,7 @@ from browser_service.host.network.guard import Documents, guard, is_chromium
 from browser_service.host.network.sign_in import SignIns
 from browser_service.host.network.tab_events import TabEvents
 from browser_service.host.reading.snapshot import ClientView
-from browser_service.host.scripts import OWN_WORLD, results, script
+from browser_service.host.scripts import results, script
 from browser_service.host.tabs.life import LifeEvent
 from browser_service.host.tabs.observer import Observer
 from browser_service.host.tabs.presses import Presses
@@ -55,51 +55,6 @@ class Metrics:
         """Give the page back the size that Playwright set."""
         if self._cdp is not None:
             await self._cdp.send(_CLEAR)
-
-
-_WITH_ROOT: Final = ("argument => document.documentElement && (", ")(argument)")
-"""The code around a function, so that it runs only if there is a document."""
-_NO_DOCUMENT: Final = ("Cannot find context with specified id", "must be specified", "executionContextId")
-"""Parts of Chromium's errors for an execution context that is gone, not there yet, or unknown to this driver."""
-_OTHER_DOCUMENT: Final = ("Inspected target navigated or closed", "Promise was collected")
-_LEFT: Final = "Execution context was destroyed, most likely because of a navigation"
-"""Playwright's own error for those two."""
-_MESSAGE_CHARACTERS: Final = 2_000
-
-_Answer = dict[str, Any]  # Any: what Chromium is sent, and answers
-
-
-async def run(cdp: CDPSession, source: str, argument: object, *, awaits: bool = True) -> str:
-    """Run a function of ours in the document that a tab shows now, and return its text; "" if it did not run, because
-    the next document is only beginning.
-
-    A function that `awaits` nothing is answered even while a print window is open. The message is sent at once, before
-    any later one. The source is the same each time, its argument apart, so that Chromium compiles it only once: 25 KB
-    take 1 to 2 ms.
-    """
-    given = {
-        "functionDeclaration": source.join(_WITH_ROOT),
-        "executionContextId": OWN_WORLD,
-        "arguments": [{"value": argument}],
-        "returnByValue": True,
-        "awaitPromise": awaits,
-    }
-    try:
-        return _text(await cdp.send("Runtime.callFunctionOn", given))
-    except PlaywrightError as error:
-        if any(words in str(error) for words in _NO_DOCUMENT):
-            return ""
-        if any(words in str(error) for words in _OTHER_DOCUMENT):
-            raise PlaywrightError(_LEFT) from error
-        raise
-
-
-def _text(answer: _Answer) -> str:
-    """Return the text of an answer. Raises PlaywrightError if the function threw."""
-    if thrown := answer.get("exceptionDetails"):
-        told = thrown.get("exception", {})
-        raise PlaywrightError(cut(str(told.get("description") or told.get("value")), _MESSAGE_CHARACTERS))
-    return str(answer["result"].get("value") or "")
 
 
 _PROBE_S: Final = 1.0
@@ -178,6 +133,7 @@ class Tab:
             self.cdp = cdp
             # else it rests behind other tabs; an alert of the page holds the answer back, and nobody waits for it
             self._background.spawn(bounded(cdp.send(_SEEM_IN_FRONT, {"enabled": True})))
+            self._background.spawn(bounded(world.open_early(self.page)))
             self.observer.late.note_by(cdp)
 
     async def draw_behind(self) -> None:
@@ -259,18 +215,8 @@ class Tab:
     async def read_title(self) -> str:
         """Read the title, or the beginning of a long one: the page decides its length, and acts read it again and
         again."""
-        if self.cdp is None:
-            return well_formed(cut(await self.page.title(), _TITLE_CHARACTERS))
-        answer = await run(self.cdp, _TITLE, None, awaits=False) or await self.page.evaluate(_TITLE)
+        answer = await world.evaluate(self.page, _TITLE, awaits=False)
         return well_formed(str(results.value_of(answer)))
-
-    async def evaluate(self, source: str, argument: object = None, /) -> object:
-        """Evaluate a function of ours, which returns a text, in the page's document. Use Chromium's session if
-        possible, because Playwright would first send each new document a script of its own. The message is sent at
-        once, before any later one."""
-        if self.cdp is not None and (answer := await run(self.cdp, source, argument)):
-            return answer
-        return await self.page.evaluate(source, argument)
 
     async def try_close(self, record: PageRecord) -> bool:
         """Close the tab unless its document refuses. The document may ask somebody first, by a dialog. Close one that

@@ -1,11 +1,13 @@
-"""Tests every script of ours on a page that has replaced all that a page can: its globals, the methods and properties
-of their prototypes, and those of each element. What a script gives there is what it gives on the page as it came."""
+"""Tests every script of ours beside a page that has replaced all that a page can: its globals, the methods and
+properties of their prototypes, and those of each element. What a script gives there is what it gives beside the page as
+it came."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 
 import pytest
 from playwright.async_api import Page, Route
 
+from browser_service.host import world
 from browser_service.host.scripts import IN_THE_PAGES_WORLD, call_of, results, script
 from tests.pure.test_page_scripts import CALLED
 from tests.support.poison import POISON
@@ -49,7 +51,7 @@ USES = {
     "drag_place": "run($('#d'))",
     "drag_watch": "run($('#d'))()",
     "drop_field": "run().type",
-    "drop_on": "run($('[type=file]'), $('[type=file]'))",
+    "drop_on": "run([$('[type=file]'), $('[type=file]')])",
     "editor": "run([$('#i')])",
     "editor_text": "run($('#d'), 'drag')",
     "element_at": "run([20, 20]).localName",
@@ -73,14 +75,15 @@ USES = {
     "field_after": "run(e => e.id)([$('#i')], [30, 50, null])",
     "find_on": "run({text: 'Green', back: false})",
     "focused_element": "run().localName",
-    "form_fill": "run(null, [[$('#i'), $('#s')], ['Bea', ['a']]]).then?.() ?? $('#i').value",
-    "form_look": "run(null, [$$('input, select'), 20, 50, [1, 1, 1]])",
+    "form_fill": "run([$('#i'), $('#s')], ['Bea', ['a']]).then?.() ?? $('#i').value",
+    "form_look": "run($$('input, select'), [20, 50])",
     "found_elements": "run($$('input, p'), [5, true])",
     "frame_corner": "run($('#f'))",
     "frame_inset": "run($('#f'))",
     "frame_selector": "run($('#f'))",
     "given_secrets": "run($('#i'), {of: origin, texts: ['Ana'], given: 'Ana'})",
     "key_released": "run($('#i'))",
+    "kept_engine": "run().queryAll($('#b'), 'keep:k')[0].id",
     "keys_ready": "run($('#i'), true) ?? document.activeElement.id",
     "lasting": "run($('#b'))",
     "lasting_pressed": "run(null, 50)",
@@ -91,7 +94,7 @@ USES = {
     "mark_removal": "run('x-m')",
     "next_field": "run(false)",
     "obstacles": "run([$('#b')], true)",
-    "opened_option": "run($('#b'), ['Tea', 30, {options: [], focus: null}, null])",
+    "opened_option": "run($('#b'), ['Tea', 30, 'open'])",
     "origin_engine": "run().queryAll(document, encodeURIComponent(origin)).length",
     "packed": "run(() => [1, {a: 'b'}])()",
     "page_work": "run().length",
@@ -153,7 +156,7 @@ async def given(page: Page, name: str) -> object:
     use = f"run => async ($, $$) => {{ const result = await ({USES[name]}); return {told} }}"
     found = "css => document.querySelector(css), css => [...document.querySelectorAll(css)]"
     source = results.bounded(f"() => ({call_of(use, script(name))})({found})")
-    return results.value_of(await page.evaluate(source))
+    return results.value_of(await world.evaluate(page, source))
 
 
 def test_each_script_has_its_use_here() -> None:
