@@ -16,6 +16,7 @@ from browser_service.host import errors, world
 from browser_service.host.elements import frames
 from browser_service.host.scripts import call_of, script
 from browser_service.host.scripts.results import BadResult, bounded, of_kind, read
+from browser_service.host.world.worlds import ENGINE
 
 T = TypeVar("T")
 _ENGINE: Final = "as-given"
@@ -75,15 +76,14 @@ def find(page: Page, selector: str, frame: str | None) -> Locator:
 
 
 async def register_engines(playwright: Playwright) -> None:
-    """Register the selector engines that `as_given`, `no_editor` and `is_of_origin` use, and the limits of Playwright's
-    trees. They run where a page's scripts cannot reach them, in the contexts of now and later; not in documents in which
-    Playwright has looked for anything before."""
+    """Register our selector engines, which run where a page's scripts cannot reach them: in the contexts of now and
+    later, but not in documents in which Playwright has looked for anything before."""
     engines = {
         _ENGINE: script("ref_engine"),
         _OF_ORIGIN: script("origin_engine"),
         _NO_EDITOR: script("text_engine"),
         TREE_BOUNDS: script("tree_bounds"),
-        world.ENGINE: script("kept_engine"),
+        ENGINE: script("kept_engine"),
     }
     for name, source in engines.items():
         await playwright.selectors.register(name, script=call_of(source), content_script=True)

@@ -214,8 +214,13 @@ class Tab:
 
     async def read_title(self) -> str:
         """Read the title, or the beginning of a long one: the page decides its length, and acts read it again and
-        again."""
-        answer = await world.evaluate(self.page, _TITLE, awaits=False)
+        again. It is the page's own word in any world, and this one is there in each document, with one message, even
+        while a print window is open."""
+        if self.cdp is None:
+            answer = await self.page.evaluate(_TITLE)
+        else:
+            found = await self.cdp.send("Runtime.evaluate", {"expression": f"({_TITLE})()"})
+            answer = found["result"].get("value")
         return well_formed(str(results.value_of(answer)))
 
     async def try_close(self, record: PageRecord) -> bool:

@@ -7,6 +7,7 @@ from playwright.async_api import Page
 from browser_service.host import world
 from browser_service.host.elements import ties
 from browser_service.host.elements.handles import let_go
+from browser_service.host.world.worlds import ENGINE
 from tests.support.service import Agent, RunningService
 from tests.support.site import Site
 
@@ -112,7 +113,7 @@ async def test_an_error_is_told_as_of_the_locator_that_was_given(page: Page) -> 
         await world.evaluate(page.locator("li"), X)
     with pytest.raises(PlaywrightError, match="Timeout 50ms exceeded") as missing:
         await world.evaluate(page.locator("nothing"), X, timeout_ms=50)
-    assert world.ENGINE not in f"{several.value.message}{missing.value.message}"
+    assert ENGINE not in f"{several.value.message}{missing.value.message}"
     with pytest.raises(PlaywrightError, match="RangeError: far"):
         await world.evaluate(page, "() => { throw new RangeError('far') }")
 

@@ -4,7 +4,6 @@ They are more than 300 lines because one test walks all that could tell of a tab
 """
 
 import asyncio
-from pathlib import Path
 
 import pytest
 from fastapi.routing import APIRoute
@@ -231,7 +230,7 @@ EVERYWHERE |= {"add_session_init_script", "grant_permissions", "get_cookies", "c
 
 @pytest.mark.long
 async def test_nothing_of_the_tabs_that_are_not_shared_is_in_any_reply_event_record_log_or_file(
-    attached: RunningService, persons: Persons, site: Site, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+    attached: RunningService, persons: Persons, site: Site, capfd: pytest.CaptureFixture[str]
 ) -> None:
     for path in ("/api", "/left", "/cart"):
         site.page(path, "{}")
@@ -267,7 +266,7 @@ async def test_nothing_of_the_tabs_that_are_not_shared_is_in_any_reply_event_rec
     assert (len(before), site.counts["/their"], site.counts["/left"]) == (THEIR_TABS, THEIR_TABS, 0)
     assert WORD not in "".join(told)
     assert WORD not in "".join(capfd.readouterr())
-    written = [path for path in tmp_path.joinpath("data").rglob("*") if path.is_file()]
+    written = [path for path in attached.settings.data_dir.rglob("*") if path.is_file()]
     assert len(written) > 3
     assert not [path for path in written if WORD.encode() in path.read_bytes()]
 

@@ -1,0 +1,132 @@
+"""Knows the worlds of our scripts in the documents of a page, and finds the one that has kept something."""
+
+import asyncio
+import contextlib
+import itertools
+from functools import partial
+from typing import Final
+from weakref import WeakKeyDictionary
+
+from playwright.async_api import CDPSession, Frame, Page
+from playwright.async_api import Error as PlaywrightError
+
+from browser_service.host.elements import ties
+from browser_service.host.world.calls import KEPT, Answer, Call, NotHereError, World
+
+ENGINE: Final = "kept"
+"""Name of the selector engine that keeps elements."""
+KEYS: Final = map("k{}".format, itertools.count())
+"""Keys that nothing was kept under before."""
+_OF_ITS_PARENT: Final = "does not have a separate CDP session"
+
+
+class Worlds:
+    """The worlds of our scripts in the documents of one page."""
+
+    def __init__(self, page: Page) -> None:
+        self._page = page
+        self._main_id = ""
+        """Chromium's id of the page's main frame."""
+        self._name = ""
+        """Playwright's name of its world, once learned."""
+        self._worlds = dict[str, World]()
+        self._of_frames = WeakKeyDictionary[Frame, str]()
+        self._sessions = set[Frame | None]()
+        self._opening: asyncio.Task[None] | None = None
+
+    async def open(self) -> None:
+        """Have Chromium tell of each world of the page."""
+        task = self._opening
+        if task is None or (task.done() and (task.cancelled() or task.exception() is not None)):
+            task = self._opening = asyncio.ensure_future(self._open(None))
+        if not task.done():
+            await asyncio.shield(task)
+
+    async def in_frame(self, frame: Frame, call: Call) -> tuple[CDPSession, Answer]:
+        """Call a function in the document of a frame. In a known world the message is sent at once, before any later
+        one. Raises NotHereError if the document goes."""
+        await self.open()
+        if (world := self._of(frame)) is not None:
+            with contextlib.suppress(NotHereError):
+                return await call.run(world, [])
+        key = next(KEYS)
+        await frame.locator(f"{ENGINE}=put:{key}").count()
+        world = await self._find(key)
+        self._of_frames[frame] = world.unique_id
+        return await call.run(world, [key])
+
+    async def on(self, keys: list[str], call: Call) -> tuple[CDPSession, Answer]:
+        """Call a function in the world that has kept something under the keys. Raises NotHereError if none has."""
+        await self.open()
+        if (first := self._of(self._page.main_frame)) is not None:
+            with contextlib.suppress(NotHereError):
+                return await call.run(first, keys)
+        return await call.run(await self._find(keys[0]), keys)
+
+    def _of(self, frame: Frame) -> World | None:
+        if frame.parent_frame is not None:
+            return self._worlds.get(self._of_frames.get(frame, ""))
+        ours = (each for each in self._worlds.values() if each.frame_id == self._main_id and each.name == self._name)
+        return next(ours, None)
+
+    async def _find(self, key: str) -> World:
+        """Return the world that has kept something under a key. Raises NotHereError if none has."""
+        has = Call(f"(keys, key) => {KEPT}.has(key)", key)
+        for look in (None, self._hear_all, self._open_frames):
+            if look is not None:
+                await look()
+            worlds = [each for each in self._worlds.values() if each.name == self._name or not self._name]
+            answers = await asyncio.gather(*(has.run(each, []) for each in worlds), return_exceptions=True)
+            for world, answer in zip(worlds, answers, strict=True):
+                if not isinstance(answer, BaseException) and answer[1]["result"].get("value"):
+                    self._name = world.name
+                    return world
+        raise NotHereError
+
+    async def _hear_all(self) -> None:
+        """Hear of all worlds that were there before this was asked."""
+        sessions = {each.session for each in self._worlds.values()}
+        asked = (each.send("Runtime.evaluate", {"expression": "1"}) for each in sessions)
+        await asyncio.gather(*asked, return_exceptions=True)
+
+    async def _open_frames(self) -> None:
+        """Open sessions for frames with a process of their own; the others are of their parent's session."""
+        await asyncio.gather(*(self._open(frame) for frame in {*self._page.frames[1:]} - self._sessions))
+
+    async def _open(self, frame: Frame | None) -> None:
+        try:
+            session = await ties.open_session(self._page, frame)
+        except PlaywrightError as error:
+            if frame is not None and (_OF_ITS_PARENT in str(error) or frame.is_detached()):
+                return
+            raise
+        self._sessions.add(frame)
+        session.on("close", lambda _: self._end(session, frame))
+        session.on("Runtime.executionContextCreated", partial(self._note, session))
+        session.on("Runtime.executionContextDestroyed", self._forget)
+        session.on("Runtime.executionContextsCleared", lambda _: self._clear(session))
+        if frame is not None:
+            await session.send("Runtime.enable")
+            return
+        info: Answer = await session.send("Target.getTargetInfo")
+        self._main_id = str(info["targetInfo"]["targetId"])
+        await session.send("Runtime.enable")
+
+    def _note(self, session: CDPSession, event: Answer) -> None:
+        context = event["context"]
+        of = context.get("auxData") or {}
+        if of.get("type") == "isolated":
+            unique_id = context["uniqueId"]
+            self._worlds[unique_id] = World(session, unique_id, context["name"], str(of.get("frameId")))
+
+    def _forget(self, event: Answer) -> None:
+        self._worlds.pop(event.get("executionContextUniqueId", ""), None)
+
+    def _clear(self, session: CDPSession) -> None:
+        self._worlds = {key: world for key, world in self._worlds.items() if world.session is not session}
+
+    def _end(self, session: CDPSession, frame: Frame | None) -> None:
+        self._clear(session)
+        self._sessions.discard(frame)
+        if frame is None:
+            self._opening = None
