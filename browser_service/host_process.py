@@ -1,12 +1,13 @@
 """Runs a host as a process: it dials the service, has browsers for it, and ends them when its lease does."""
 
 import asyncio
+import contextlib
 import os
 import secrets
 import signal
 import sys
 import threading
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -80,7 +81,7 @@ class _Incarnation:
 
     async def run(self) -> None:
         """Live until the end. Raises CannotJoin with the service's refusal."""
-        self._driver = asyncio.create_task(driver.start_driver(self._may_act))
+        self._driver = asyncio.create_task(driver.start_driver())
         end = HostEnd(
             Front(self._join.url, partial(read_token, self._join.token_file)),
             await self._hello(),
@@ -144,10 +145,10 @@ class _Incarnation:
         limits = configuration.host_limits(told, self._settings.memory_mb, elsewhere=True)
         handlers = handlers_of(Scope.PAGE, Scope.SESSION)
         host = LocalHost(Launcher(options, self._driver), handlers, files, policy, limits)
-        return Served(host, partial(asyncio.to_thread, _end_children), lambda: host.memory.free_mb)
+        return Served(host, partial(_end_browsers, host.launcher), lambda: host.memory.free_mb)
 
     def _may_act(self) -> bool:
-        """Return whether messages may go to the driver: none does after the lease, whatever wakes first."""
+        """Return whether browsers may act."""
         return not self._lease.lapsed
 
     def _watch(self) -> None:
@@ -190,6 +191,14 @@ def _lock(data_dir: Path) -> Lock:
         boot_id = str(int(psutil.boot_time()))
     found = (data_dir / INSTANCE_LOCK).stat()
     return Lock(boot_id=boot_id, device=found.st_dev, inode=found.st_ino)
+
+
+def _end_browsers(launcher: Launcher) -> Awaitable[None]:
+    """Stop the driver before this returns, so that it does nothing that it was told; then kill it and all browsers."""
+    if launcher.driver is not None:
+        with contextlib.suppress(psutil.Error):
+            launcher.driver.suspend()
+    return asyncio.to_thread(_end_children)
 
 
 def _end_children() -> None:

@@ -16,6 +16,7 @@ from browser_service.host.elements.locators import none_if_gone, read_back
 from browser_service.host.pages.handle import BrowserPage
 from browser_service.host.pages.uploads import handed, payloads
 from browser_service.host.scripts import call_of, results, script
+from browser_service.host.tabs.presses import clicks, sent
 
 _TAKES_FILES: Final = results.bounded(call_of("control => e => control(e).type === 'file'", script("control")))
 _DROPPED_BYTES: Final = 2_000_000
@@ -39,7 +40,7 @@ async def upload_file(page: BrowserPage, action: files.UploadFile) -> Json:
         held = await read_back(list[HeldFile], element, _HELD)
     else:
         async with page.playwright.expect_file_chooser(timeout=action.timeout) as opening:
-            await element.click(timeout=action.timeout)
+            await sent(element.click(timeout=action.timeout), clicks())
         chooser = await opening.value
         await chooser.set_files(
             await handed(page, uploads), no_wait_after=action.no_wait_after, timeout=action.allowed_ms()

@@ -31,6 +31,7 @@ from browser_service.host.pages.handle import BrowserPage
 from browser_service.host.scripts import script
 from browser_service.host.scripts.results import bounded
 from browser_service.host.stages.delta import TURNS, shows_changes
+from browser_service.host.tabs.presses import chord, clicks, filling, sent, typing
 
 _READY_FOR_KEYS: Final = bounded(script("keys_ready"))
 _FINAL_EVENTS: Final = {"left": "click", "middle": "auxclick", "right": "contextmenu"}
@@ -45,7 +46,9 @@ async def click(page: BrowserPage, action: interaction.Click) -> Json:
     element = await _element(page, action)
 
     async def press_mouse(found: Locator) -> None:
-        await found.click(**action.own_arguments(), timeout=action.timeout)
+        times = 0 if action.trial else action.click_count
+        clicking = found.click(**action.own_arguments(), timeout=action.timeout)
+        await sent(clicking, clicks(times, action.modifiers))
 
     if action.trial or action.no_wait_after:
         await page.elements.act(element, action.selector, press_mouse, strict=action.strict)
@@ -86,7 +89,8 @@ async def fill(page: BrowserPage, action: interaction.Fill) -> Json:
 
     async def put(field: Locator | ElementHandle) -> None:
         async with kept_whole(page, field, action.value, text, action.selector):
-            await field.fill(text, force=action.force, no_wait_after=action.no_wait_after, timeout=action.timeout)
+            put_in = field.fill(text, force=action.force, no_wait_after=action.no_wait_after, timeout=action.timeout)
+            await sent(put_in, filling(text))
 
     async def put_text(found: Locator) -> None:
         await unless_editor(found, put)
@@ -117,11 +121,15 @@ async def type_(page: BrowserPage, action: interaction.Type) -> Json:
 
     async def put() -> None:
         if isinstance(target, Locator):
-            await target.press_sequentially(**action.own_arguments(), timeout=action.allowed_ms())
+            pressing = target.press_sequentially(**action.own_arguments(), timeout=action.allowed_ms())
+            await sent(pressing, typing(text))
             return
         async with kept_whole(page, target, action.text, text, action.selector):
             for sign in text:  # each goes to the element itself, even if the page moves the focus meanwhile
-                await target.type(sign, delay=action.delay, no_wait_after=action.no_wait_after, timeout=action.timeout)
+                pressing = target.type(
+                    sign, delay=action.delay, no_wait_after=action.no_wait_after, timeout=action.timeout
+                )
+                await sent(pressing, typing(sign))
 
     return typed_reply(await field_after(page, action, element, put(), text, event=None), text)
 
@@ -138,9 +146,10 @@ async def press(page: BrowserPage, action: interaction.Press) -> Json:
 
     async def press_keys() -> None:
         async with targets.released_on_error(page.playwright, action.key):
-            await element.press(
+            pressing = element.press(
                 action.key, delay=action.delay, no_wait_after=action.no_wait_after, timeout=action.timeout
             )
+            await sent(pressing, chord(action.key))
 
     if action.copies:
         return await _copy(page, element, press_keys)
@@ -180,7 +189,7 @@ async def hover(page: BrowserPage, action: interaction.Hover) -> Json:
     element = await _element(page, action)
 
     async def put_mouse(found: Locator) -> None:
-        await found.hover(**action.own_arguments(), timeout=action.timeout)
+        await sent(found.hover(**action.own_arguments(), timeout=action.timeout), clicks(0, action.modifiers))
 
     await page.elements.act(element, action.selector, put_mouse, strict=action.strict)
     return {}
@@ -220,7 +229,8 @@ async def _set_tick(page: BrowserPage, action: interaction.Check | interaction.U
     element = await _element(page, action)
 
     async def tick(found: Locator) -> None:
-        await (found.check if ticked else found.uncheck)(**action.own_arguments(), timeout=action.timeout)
+        ticking = (found.check if ticked else found.uncheck)(**action.own_arguments(), timeout=action.timeout)
+        await sent(ticking, clicks(0 if action.trial else 1))
 
     act = without_state_check(page.elements.act(element, action.selector, tick, strict=action.strict))
     question = Question(Field, FIELD, "click", fits=lambda field: field["checked"] is ticked)

@@ -16,6 +16,7 @@ from browser_service.host import world
 from browser_service.host.elements import targets
 from browser_service.host.pages.handle import BrowserPage
 from browser_service.host.scripts import results, script
+from browser_service.host.tabs.presses import chord, clicks, sent
 
 _SCRIPT_TURN_S: Final = 0.2
 """Time for a page's script to notice that the end was reached, and to start loading more."""
@@ -73,7 +74,7 @@ async def mouse(page: BrowserPage, action: pointer.Mouse) -> Json:
     element = await targets.element_name_at(page.playwright, action.x, action.y)
     async with AsyncExitStack() as held:
         for key in action.modifiers or ():
-            await page.playwright.keyboard.down(key)
+            await sent(page.playwright.keyboard.down(key), chord(key))
             held.push_async_callback(page.playwright.keyboard.up, key)
         await page.playwright.mouse.move(action.x, action.y, steps=action.steps if action.do == "move" else 1)
         observed = await _use_mouse(page, action)
@@ -160,19 +161,20 @@ async def _use_mouse(page: BrowserPage, action: pointer.Mouse) -> str:
     device, button, times = page.playwright.mouse, action.button, action.click_count
     match action.do:
         case "down":
-            await device.down(button=button, click_count=times)
+            await sent(device.down(button=button, click_count=times), clicks())
             return "pressed, and not released, {}"
         case "up":
             await device.up(button=button, click_count=times)
             return "released {}"
         case "click":
-            await device.click(action.x, action.y, button=button, click_count=times, delay=action.delay)
+            clicking = device.click(action.x, action.y, button=button, click_count=times, delay=action.delay)
+            await sent(clicking, clicks(times))
             return "clicked {}"
         case "wheel" if action.by:
             await device.wheel(action.by.x, action.by.y)
             return "turned the wheel {}"
         case "drag" if action.to:
-            await device.down(button=button)
+            await sent(device.down(button=button), clicks())
             try:
                 await arrive(device, action.to.x, action.to.y, action.steps)
             finally:

@@ -10,6 +10,7 @@ from typing_extensions import TypedDict
 from browser_service.actions.support.field_values import not_as_given, shorten
 from browser_service.host import errors, world
 from browser_service.host.scripts import results, script
+from browser_service.host.tabs.presses import chord, clicks, filling, sent, typing
 
 _STATE: Final = results.bounded(script("combobox_state"))
 _OPENED: Final = script("opened_option")
@@ -36,11 +37,11 @@ async def choose(page: Page, element: ElementHandle, wanted: list[str], selector
     WithoutEffect."""
     for name in wanted:
         if (await _state(element, name))["editable"]:
-            await element.fill(name, timeout=timeout_ms)
+            await sent(element.fill(name, timeout=timeout_ms), filling(name))
         elif await _pick(page, element, name, timeout_ms):
             continue
         else:
-            await page.keyboard.press("Home")
+            await sent(page.keyboard.press("Home"), chord("Home"))
         await _go_to(page, element, name)
     seen = await _state(element, "")
     if missing := [name for name in wanted if name.casefold() not in seen["shown"].casefold()]:
@@ -66,21 +67,21 @@ async def _pick(page: Page, element: ElementHandle, name: str, timeout_ms: float
     """Open the list. If keys reach no option, click the one with the name, after a search where opening the list moves
     the focus into a field. Returns whether an option was clicked."""
     await world.evaluate(element, _OPENED, [name, 0, "begin"])
-    await element.press("ArrowDown", timeout=timeout_ms)
+    await sent(element.press("ArrowDown", timeout=timeout_ms), chord("ArrowDown"))
     if (await _state(element, name))["names"]:
         return False
     if await element.get_attribute("aria-expanded") != "true":
-        await element.click(timeout=timeout_ms)
+        await sent(element.click(timeout=timeout_ms), clicks())
     option, step = await world.element(element, _OPENED, [name, _OPENING_MS, "open"]), "open"
     if option is not None and await option.get_attribute("role") != "option":
-        await option.type(name, timeout=_OPENING_MS)
+        await sent(option.type(name, timeout=_OPENING_MS), typing(name))
         option, step = None, "search"
     for _ in range(_TRIES):  # a list that is still being searched replaces its options
         option = option or await world.element(element, _OPENED, [name, _RESULT_MS, step])
         if option is None:
             return False
         try:
-            await option.click(timeout=_RESULT_MS)
+            await sent(option.click(timeout=_RESULT_MS), clicks())
             break
         except PlaywrightError as error:
             if errors.began(error):
@@ -89,7 +90,7 @@ async def _pick(page: Page, element: ElementHandle, name: str, timeout_ms: float
     else:
         return False
     if await element.get_attribute("aria-expanded") == "true":
-        await page.keyboard.press("Escape")  # a list of which several are chosen stays open
+        await sent(page.keyboard.press("Escape"), chord("Escape"))  # a list of which several are chosen stays open
     return True
 
 
@@ -104,9 +105,9 @@ async def _go_to(page: Page, element: ElementHandle, name: str) -> None:
         if state["names"] == first or (not state["names"] and first is not None):
             break
         first = state["names"] if first is None else first
-        await page.keyboard.press("ArrowDown")
+        await sent(page.keyboard.press("ArrowDown"), chord("ArrowDown"))
     found = name in (state := await _state(element, name))["names"]
-    await page.keyboard.press("Enter" if found or state["editable"] else "Escape")
+    await sent(page.keyboard.press("Enter" if found or state["editable"] else "Escape"), chord("Enter"))
 
 
 async def _state(element: ElementHandle, name: str) -> _State:

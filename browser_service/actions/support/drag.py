@@ -12,6 +12,7 @@ from browser_service.host import world
 from browser_service.host.elements import targets
 from browser_service.host.elements.locators import evaluate_all, none_if_gone
 from browser_service.host.scripts import call_of, results, script
+from browser_service.host.tabs.presses import clicks, sent
 
 _WATCH: Final = script("drag_watch")
 _FIRST_TWO: Final = "look => found => found.slice(0, 2).map(look)"
@@ -58,7 +59,7 @@ class Drag:
         await self.source.hover(**checks, position=start, trial=action.trial, timeout=action.timeout)
         if action.trial:
             return
-        await mouse.down()
+        await sent(mouse.down(), clicks())
         try:
             if action.scroll == "auto":
                 await target.scroll_into_view_if_needed(timeout=action.timeout)

@@ -12,6 +12,7 @@ from browser_service.actions.support.field_values import not_as_given
 from browser_service.host import world
 from browser_service.host.elements import locators
 from browser_service.host.scripts import results, script
+from browser_service.host.tabs.presses import chord, sent
 
 T = TypeVar("T")
 _PASTE: Final = results.bounded(script("paste"))
@@ -53,9 +54,9 @@ async def or_of_editor(filling: Awaitable[T], replacing: Callable[[], Awaitable[
 async def replace_text(page: Page, element: ElementHandle, selector: str, text: str, timeout_ms: float) -> str:
     """Select all text of an editor, paste over it as a person would, and return what it then shows. Typing into its
     hidden field would only add to the old text. Raises WithoutEffect."""
-    await element.press("ControlOrMeta+a", timeout=timeout_ms)
+    await sent(element.press("ControlOrMeta+a", timeout=timeout_ms), chord("ControlOrMeta+a"))
     if not text:
-        await page.keyboard.press("Delete")
+        await sent(page.keyboard.press("Delete"), chord("Delete"))
     elif results.value_of(await world.evaluate(element, _PASTE, {"text": text, "html": None})) == "ignored":
         await page.keyboard.insert_text(text)
     seen = results.read(_Shown, await world.evaluate(element, _TEXT, text))

@@ -40,6 +40,7 @@ from browser_service.host.scripts import results, script
 from browser_service.host.scripts.results import BadResult
 from browser_service.host.stages import explanation
 from browser_service.host.stages.rules import check_button, check_field
+from browser_service.host.tabs.presses import clicks, filling, sent
 
 T = TypeVar("T")
 
@@ -149,7 +150,7 @@ class Form:
     async def _click(self, button: FormEntry) -> None:
         try:
             await check_button(self._page, self._action, button.locator, self._wait_ms)
-            await button.locator.click(timeout=self._wait_ms)
+            await sent(button.locator.click(timeout=self._wait_ms), clicks())
         except PlaywrightError as error:
             if not self._page.effects.outlasted_by_navigation(error):
                 raise
@@ -188,7 +189,7 @@ class Form:
         if field.kind == "text":
             target, field.input = await to_type(self._page, field.locator, field.input, self._wait_ms)
             async with kept_whole(self._page, target, field.request.value, field.input, field.request.selector):
-                await target.fill(field.input, timeout=self._wait_ms)
+                await sent(target.fill(field.input, timeout=self._wait_ms), filling(field.input))
             if field.is_range:
                 await take_last_step(target, await target.input_value(), self._wait_ms)
             if field.has_list and not field.is_secret:
@@ -208,7 +209,8 @@ class Form:
         else:
             handle = await self._handle_of(field)
             found = await world.element(handle, _TICK_TARGET) or handle
-            await without_state_check(found.set_checked(field.input, timeout=self._wait_ms))
+            ticking = found.set_checked(field.input, timeout=self._wait_ms)
+            await without_state_check(sent(ticking, clicks()))
 
     async def _handle_of(self, field: FormEntry) -> ElementHandle:
         return await world.handle_of(field.locator, self._wait_ms)

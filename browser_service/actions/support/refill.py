@@ -13,6 +13,7 @@ from browser_service.host import errors
 from browser_service.host.elements.filled_fields import FIELD, Field, FilledField
 from browser_service.host.elements.locators import read_back
 from browser_service.host.pages.handle import BrowserPage
+from browser_service.host.tabs.presses import clicks, filling, sent
 
 _EACH_MS: Final = 3_000
 _SHOWN: Final = 100
@@ -59,11 +60,11 @@ async def _refill_field(page: BrowserPage, field: FilledField, wait_ms: int) -> 
 
 async def _fill(element: Locator, field: FilledField, wait_ms: int) -> None:
     if field.kind == "tick":
-        await element.set_checked(field.value, timeout=wait_ms)
+        await sent(element.set_checked(field.value, timeout=wait_ms), clicks())
     elif field.kind == "select":
         await element.select_option(field.value, timeout=wait_ms)
     else:
-        await element.fill(field.value, timeout=wait_ms)
+        await sent(element.fill(field.value, timeout=wait_ms), filling(field.value))
 
 
 async def _problem(page: BrowserPage, field: FilledField, error: PlaywrightError) -> str:

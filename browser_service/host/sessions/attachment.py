@@ -192,7 +192,7 @@ class Attachment:
         self._take_lock(found)
         try:
             early, self._early = self._early, None
-            self.playwright, driver = await (early or start_driver(self.options.may_act))
+            self.playwright, driver = await (early or start_driver())
             self._driver = WatchedProcess(driver) if driver else None
             browser = await self._connect(self.playwright, found)
             await register_engines(self.playwright)  # after it has connected, so that the person's context takes part

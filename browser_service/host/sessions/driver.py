@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import inspect
 import os
 import re
 import sys
@@ -11,48 +12,71 @@ from typing import Final
 
 import playwright
 import psutil
-from playwright._impl._driver import compute_driver_executable
-from playwright._impl.out_of_process import PlaywrightClient
 from playwright.async_api import Error as PlaywrightError
-from playwright.async_api import Playwright
+from playwright.async_api import Playwright, async_playwright
 
 from browse_together.contract.errors import BrowserLaunchFailed
 from browser_service.host.sessions.errors import REPEAT_HINT, driver_lacks
-from browser_service.host.sessions.options import always
 
 _STARTS_WITHIN_S: Final = 20
 _SAYS_WITHIN_S: Final = 5
 _LACKS: Final = re.compile(rb"error while loading shared libraries: (lib[\w.+-]+)")
 """What Linux's linker says of a program that it cannot start."""
-SAME_SCRIPT: Final = Path(__file__).with_name("driver.cjs")
 _LEAN: Final = "--max-semi-space-size=1 --v8-pool-size=1"
 """Make Node free memory early, with one thread for that: 25 of 150 MB less, in no more time (measured on Playwright
 1.65)."""
+_OWN_NODE: Final = "PLAYWRIGHT_NODEJS_PATH"
 _PLAYWRIGHT: Final = str(Path(playwright.__file__).parent)
-_NAMES_CALLS: Final = "playwright._impl.channel_owner"
 
+_ENDED: Final = (Exception, RuntimeError)
+"""What a driver that ends raises as it starts: Playwright's, or uvloop's if the pipe has gone already."""
+
+Handler = Callable[[asyncio.AbstractEventLoop, dict[str, object]], object]
 Started = tuple[Playwright, psutil.Process | None]
 
 
 def economize(cache: Path) -> None:
-    """Make the drivers that this process starts need less memory, cache in `cache` what they compile, and let the
-    browser compile their script for pages once. Options in the user's environment come after ours, and win."""
+    """Make the drivers that this process starts need less memory, and cache in `cache` what they compile. Options in
+    the user's environment come after ours, and win."""
     os.environ.setdefault("NODE_COMPILE_CACHE", str(cache))
-    if "PLAYWRIGHT_NODEJS_PATH" not in os.environ:  # an older Node takes no such options from the environment
-        ours = _LEAN
-        os.environ["NODE_OPTIONS"] = f"{ours} {os.environ.get('NODE_OPTIONS', '')}".rstrip()
+    if _OWN_NODE not in os.environ:  # an older Node takes no such options from the environment
+        os.environ["NODE_OPTIONS"] = f"{_LEAN} {os.environ.get('NODE_OPTIONS', '')}".rstrip()
 
 
-async def start_driver(may_act: Callable[[], bool] = always) -> Started:
-    """Start the driver, and return it with its process. Whatever it is told while `may_act` says no is lost, so that no
-    browser acts. Raises BrowserLaunchFailed if it ends, or does not answer."""
-    _name_calls()
+class _QuietEnds:
+    """The handler of a loop's errors that leaves out what Playwright does not read itself of the end of its driver.
+    Whoever waits for the driver fails by itself."""
+
+    def __init__(self, then: Handler | None) -> None:
+        self._then = then
+
+    def __call__(self, loop: asyncio.AbstractEventLoop, context: dict[str, object]) -> None:
+        if _tells_of_end(context):
+            return
+        if self._then is None:
+            loop.default_exception_handler(context)
+        else:
+            self._then(loop, context)
+
+
+def _tells_of_end(context: dict[str, object]) -> bool:
+    kind, future = type(context.get("exception")), context.get("future")
+    if isinstance(future, asyncio.Task):
+        coroutine = future.get_coro()
+        is_playwrights = inspect.iscoroutine(coroutine) and coroutine.cr_code.co_filename.startswith(_PLAYWRIGHT)
+        return is_playwrights and kind in _ENDED
+    return future is not None and kind is Exception  # which nothing of ours raises
+
+
+async def start_driver() -> Started:
+    """Start the driver, and return it with its process. Raises BrowserLaunchFailed if it ends, or does not answer."""
+    loop = asyncio.get_running_loop()
+    if not isinstance(handler := loop.get_exception_handler(), _QuietEnds):
+        loop.set_exception_handler(_QuietEnds(handler))
     before = set(psutil.Process().children())
-    client = PlaywrightClient()
-    _guard(client, may_act)
     try:
         async with asyncio.timeout(_STARTS_WITHIN_S):
-            started = Playwright(await client._playwright)  # noqa: SLF001 - there is no public way
+            started = await async_playwright().start()
     except TimeoutError:
         for hanging in _drivers(before):
             hanging.kill()
@@ -61,18 +85,17 @@ async def start_driver(may_act: Callable[[], bool] = always) -> Started:
     except PlaywrightError as error:
         raise BrowserLaunchFailed(f"Playwright's driver did not start: {error}", hint=REPEAT_HINT) from error
     except Exception as error:
-        if type(error) is not Exception:
+        if type(error) not in _ENDED:
             raise
         if library := await lacking_library():
             raise driver_lacks(library) from error
         raise BrowserLaunchFailed(f"Playwright's driver ended as it started: {error}.", hint=REPEAT_HINT) from error
-    started.stop = client.stop  # type: ignore[method-assign] # as Playwright's own context manager does
     return started, next(iter(_drivers(before)), None)
 
 
 async def lacking_library() -> str | None:
     """Return the shared library that the driver's Node lacks to start; None if none is known."""
-    node, _ = compute_driver_executable()
+    node = os.environ.get(_OWN_NODE) or Path(_PLAYWRIGHT, "driver", "node.exe" if sys.platform == "win32" else "node")
     quiet = asyncio.subprocess.DEVNULL
     process = await asyncio.create_subprocess_exec(
         node, "--version", stdin=quiet, stdout=quiet, stderr=asyncio.subprocess.PIPE
@@ -88,23 +111,6 @@ async def lacking_library() -> str | None:
     return lacks[1].decode() if lacks else None
 
 
-def _name_calls() -> None:
-    """Name Playwright's calls ourselves, as its errors begin. Playwright lists all frames that led to a call, ours
-    included, so each call would keep all that these refer to until garbage is collected, and cause most of that
-    garbage."""
-    if module := sys.modules.get(_NAMES_CALLS):
-        vars(module)["capture_library_stack_trace"] = _name_of_call
-
-
-def _name_of_call() -> dict[str, object]:
-    """Return the outermost Playwright function that led here, and no frames, which only Playwright's own tools show."""
-    frame = sys._getframe(1)  # noqa: SLF001 - as Playwright does
-    while (outer := frame.f_back) is not None and outer.f_code.co_filename.startswith(_PLAYWRIGHT):
-        frame = outer
-    of, name = frame.f_locals.get("self"), frame.f_code.co_name
-    return {"frames": [], "apiName": f"{type(of).__name__}.{name}" if of is not None else name}
-
-
 def _drivers(before: set[psutil.Process]) -> list[psutil.Process]:
     drivers = []
     for child in set(psutil.Process().children()) - before:
@@ -112,32 +118,3 @@ def _drivers(before: set[psutil.Process]) -> list[psutil.Process]:
             if "run-driver" in child.cmdline():
                 drivers.append(child)
     return drivers
-
-
-def _guard(client: PlaywrightClient, may_act: Callable[[], bool]) -> None:
-    """Send only what may be, and let the driver end without noise at any time, also as it starts: whoever waits for it
-    fails with the connection.
-
-    Nobody reads the futures that report the end, and asyncio would log that as our mistake. With uvloop, writes to a
-    driver that has gone raise.
-    """
-    transport = client._transport  # noqa: SLF001 - there is no public way
-    transport.on_error_future.add_done_callback(_read)
-    connect, send = transport.connect, transport.send
-
-    async def connect_and_read() -> None:
-        await connect()
-        if (pipe := transport._output) is not None:  # noqa: SLF001 - as above
-            asyncio.ensure_future(pipe.wait_closed()).add_done_callback(_read)
-
-    def send_guarded(message: dict[str, object]) -> None:
-        if may_act():
-            with contextlib.suppress(RuntimeError):
-                send(message)
-
-    transport.connect = connect_and_read  # type: ignore[method-assign] # there is no other way in
-    transport.send = send_guarded  # type: ignore[method-assign] # as above
-
-
-def _read(end: "asyncio.Future[None]") -> None:
-    _ = end.cancelled() or end.exception()

@@ -239,8 +239,9 @@ class Launcher:
         """Return Playwright with a running driver. Before a new driver starts, end all that a dead one left."""
         if self._playwright is None or not self._driver_runs:
             await self._end()
+            self.options.check_may_act()
             early, self._early = self._early, None
-            self._playwright, driver = await (early or start_driver(self.options.may_act))
+            self._playwright, driver = await (early or start_driver())
             self._driver = WatchedProcess(driver) if driver else None
             await register_engines(self._playwright)
         return self._playwright

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from browse_together.contract.errors import HostGone
 from browse_together.contract.pages import SessionOptions
 from browser_service.security.urls import UrlPolicy
 
@@ -91,7 +92,12 @@ class LaunchOptions:
 
     policy: UrlPolicy = field(default_factory=UrlPolicy)
     may_act: Callable[[], bool] = always
-    """Whether messages may go to the driver now."""
+    """Whether acts may begin now, and browsers start."""
+
+    def check_may_act(self) -> None:
+        """Raise HostGone once a host elsewhere has lost its lease, so that nothing reaches a browser any more."""
+        if not self.may_act():
+            raise HostGone(sent=False)
 
     @property
     def sandboxed(self) -> bool:

@@ -17,6 +17,7 @@ from browser_service.host.stages.rules import Leave, OwnersRules
 from browser_service.host.stages.short import (
     Front,
     Handles,
+    Lease,
     LeftFields,
     Live,
     PersonAtWindow,
@@ -27,7 +28,7 @@ from browser_service.host.stages.short import (
     WaitingDialog,
 )
 
-_ALWAYS: Final = (Errors, WaitingDialog, Clock, Crash, Front, OwnersRules, CrossOrigin, Leave)
+_ALWAYS: Final = (Errors, WaitingDialog, Clock, Crash, Front, OwnersRules, CrossOrigin, Leave, Lease)
 OF_READS: Final = (Pictures, Live, LeftFields, SecretFields, Targets, Handles, *_ALWAYS)
 OF_ACTS: Final = (
     *(Pictures, Live, PersonAtWindow, LeftFields, Title),

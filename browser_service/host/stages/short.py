@@ -59,13 +59,20 @@ class PersonAtWindow(Stage):
         """Tell of it however the act ended: it may have failed for that reason."""
         if self._presses is None or self._during is None:
             return
-        if done := await self._presses.end_act(self._during):
+        if done := self._presses.end_act(self._during):
             page_id, name = self.page.page_id, self.action.name()
             self.page.tell(
                 self.run.call.client_id,
                 f"A person {' and '.join(done)} in {page_id} while {name} ran: look at it before you go on. Your next "
                 f"act there waits until they have been still for {STILL_S:.0f} s.",
             )
+
+
+class Lease(Stage):
+    """The lease of a host elsewhere: when it has ended, no act begins, even one that was on its way."""
+
+    async def check(self) -> None:
+        self.page.session.launcher.options.check_may_act()
 
 
 class Live(Stage):

@@ -102,7 +102,7 @@ USES = {
     "paste": "run($('#i'), {text: 'Cleo', html: null})",
     "pasted_value": "run($('#i'))",
     "pointed": "run($('#b')).id",
-    "presses": "run('told', ['keydown']) ?? 'listens'",
+    "presses": "run('told') ?? 'listens'",
     "range_beside": "run(Object.assign(document.createElement('input'), {type: 'range', value: 7})).join()",
     "reachable": "run({url: 'data:text/plain,tea', timeout: 5000})",
     "ref_check": "run($('#b'), {name: 'Buy', row: ''})",
