@@ -7,7 +7,7 @@ PYTHON_IN_VENV := .venv/bin/python
 export PYTHONDONTWRITEBYTECODE =
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-more test-ray long bare chaos chaos-hosts lint types docs docs-check docs-site bench bundle conformance check clean
+.PHONY: help setup demo test test-more test-ray smoke upgrade long bare chaos chaos-hosts lint types docs docs-check docs-site bench bundle conformance check clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -21,13 +21,19 @@ demo: setup ## Two agents share one login in a smart home
 # Two cores have no work left for a fourth process: all tests take as long with four, and more of them meet their limits
 # of time. Pages are opened in a lighter browser of the same engine, but for tests that ask for the one that users have.
 TESTS := $(PYTHON_IN_VENV) -m pytest -n 3 --dist worksteal
-test test-more: export TESTS_BROWSER ?= shell
+test test-more smoke upgrade: export TESTS_BROWSER ?= shell
 
 test: setup ## Run the tests that start nothing of their own, and the promises from end to end, in four minutes
 	@$(TESTS) -m "not (thorough or long or ray)" tests/pure tests/front tests/page tests/process/test_promises.py
 
 test-more: setup ## Run those that take longer: processes, crashes, kills, attacks and lies of pages
 	@$(TESTS) -m "thorough and not (long or ray)"
+
+smoke: setup ## Run forty tests with the oldest libraries that pyproject.toml allows, and with the newest
+	@$(PYTHON_IN_VENV) -m scripts.libraries smoke
+
+upgrade: setup ## Run the quick tests with the newest libraries there are, and say what broke
+	@$(PYTHON_IN_VENV) -m scripts.libraries upgrade
 
 # It installs Ray and the schemas of Kubernetes, which are 400 MB. As root: its machines are in a network of their own.
 test-ray: setup ## Try hosts that Ray starts, and check the objects for Kubernetes
@@ -84,7 +90,7 @@ bundle: setup ## Build the wheel, the source archive, an MCP bundle and the regi
 conformance: setup ## Try the gateway with the protocol's own suites, its Inspector and its TypeScript clients, and the wall with axe-core
 	@$(PYTHON_IN_VENV) -m conformance
 
-check: lint types docs-check conformance test-more ## All that must hold before a change lands, in twenty minutes
+check: lint types docs-check conformance smoke test-more ## All that must hold before a change lands, in twenty minutes
 	@$(PYTHON_IN_VENV) -m scripts.long --owed
 	@$(MAKE) --no-print-directory test
 

@@ -28,7 +28,6 @@ from uvicorn.loops.auto import auto_loop_factory
 
 from browse_together.client import config_place, environment, ports
 from browse_together.client.spans import tracing_of
-from browse_together.contract.absent import CRYPTOGRAPHY, RICH, absent
 from browse_together.contract.data_files import DRIVER_CACHE, INSTANCE_LOCK, JOURNAL_FILE
 from browse_together.contract.errors import ServiceUnavailable
 from browse_together.contract.secret import ensure_secret
@@ -249,8 +248,7 @@ def _application(
     settings: Settings, early: "asyncio.Task[driver.Started] | None", tracing: "Tracing | None"
 ) -> "FastAPI":
     check_rules(settings)
-    with absent(RICH, CRYPTOGRAPHY):
-        from browser_service.app import browser_host, create_app  # noqa: PLC0415 - most of a start is this import
+    from browser_service.app import browser_host, create_app  # noqa: PLC0415 - most of a start is this import
 
     return create_app(settings, make_host=partial(browser_host, early=early), tracing=tracing)
 

@@ -1,15 +1,17 @@
 """Installs the Node programs with npm, in the versions that `package.json` beside this file names."""
 
 import hashlib
+import os
 import shutil
 import subprocess
 from pathlib import Path
 from typing import Final
 
-from playwright._impl._driver import compute_driver_executable  # no public function returns its Node
+import playwright
 
 FOLDER: Final = Path(__file__).parent
 MODULES: Final = FOLDER / "node_modules"
+DRIVER: Final = Path(playwright.__file__).with_name("driver")
 _INSTALLED_WITHIN_S: Final = 300
 _QUIETLY: Final = ("--no-package-lock", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error")
 
@@ -20,7 +22,7 @@ class NotInstalled(Exception):
 
 def node() -> str:
     """Return Playwright's own Node, because the suites need a newer one than most systems have."""
-    return str(compute_driver_executable()[0])
+    return os.environ.get("PLAYWRIGHT_NODEJS_PATH") or str(DRIVER / ("node.exe" if os.name == "nt" else "node"))
 
 
 def install() -> None:

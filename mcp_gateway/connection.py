@@ -1,17 +1,17 @@
 """Lists the catalogue's tools for a host, forwards their calls, and returns the replies."""
 
 import functools
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Final, TypeVar, cast
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, Final, TypeVar, cast
 
 import structlog
 from mcp import types as protocol
 from mcp.server.context import CallNext, HandlerResult
 from mcp.server.context import ServerRequestContext as Context
 from mcp.server.lowlevel import NotificationOptions, Server
-from mcp.shared._stream_protocols import ReadStream, WriteStream
+from mcp.server.models import InitializationOptions
 from mcp.shared.exceptions import MCPError
-from mcp.shared.message import SessionMessage
 
 from browse_together.client import unavailable
 from browse_together.client.http import UNREACHED, ServiceClient
@@ -40,8 +40,6 @@ _DEFECT: Final = (
 _LINKS_SINCE: Final = "2025-06-18"
 """The first protocol revision with resource links."""
 
-Requests = ReadStream[SessionMessage | Exception]
-Replies = WriteStream[SessionMessage]
 ListParams = protocol.PaginatedRequestParams | None
 Params = TypeVar("Params")
 Result = TypeVar("Result")
@@ -75,12 +73,12 @@ class Connection:
         self.chats = Chats(Chat(service, settings, self.subscriptions, self.faults), scope)
         self.on_toolsets: Callable[[], None] = lambda: None
 
-    async def serve(self, requests: Requests, replies: Replies) -> None:
-        """Answer a wire's requests until they end. Meanwhile, the connection's own chat is present."""
+    @contextmanager
+    def served(self) -> Iterator[Server]:
+        """Yield the server that answers a wire's requests. Within the block, the connection's own chat is present."""
         self.chats.own.appear()
-        server = self.server()
         try:
-            await server.run(requests, replies, server.create_initialization_options())
+            yield self.server()
         finally:
             self.chats.leave()
 
@@ -235,6 +233,20 @@ def _failed(error: BrowseError, tool: str, form: ForModel, advice: str = "") -> 
     return results.tool_result(results.model_reply(reply, tool, form, advice), is_error=True)
 
 
+class _Server(Server):
+    """The SDK's server, whose list of tools may change. The SDK takes that from whoever runs a server, but its session
+    manager, which runs those of streamable HTTP, has no setting for it."""
+
+    def create_initialization_options(
+        self,
+        notification_options: NotificationOptions | None = None,
+        experimental_capabilities: dict[str, dict[str, Any]] | None = None,  # Any: the SDK's own signature
+        extensions: dict[str, dict[str, Any]] | None = None,
+    ) -> InitializationOptions:
+        changing = notification_options or NotificationOptions(tools_changed=True)
+        return super().create_initialization_options(changing, experimental_capabilities, extensions)
+
+
 def server_of(connection: Callable[[Context], Connection], instructions: str) -> Server:
     """Make the SDK's server, which finds the connection of each request."""
 
@@ -251,7 +263,7 @@ def server_of(connection: Callable[[Context], Connection], instructions: str) ->
             connection(ctx).greet(ctx)
         return await call_next(ctx)
 
-    server = Server(
+    server = _Server(
         APP_NAME,
         version=VERSION,
         instructions=instructions,
@@ -270,6 +282,4 @@ def server_of(connection: Callable[[Context], Connection], instructions: str) ->
     if exporting := spans.tracing():
         server.middleware.append(functools.partial(spans.traced, exporting, lambda ctx: connection(ctx).client_id(ctx)))
     server.middleware += [results.explain, greet]
-    options = functools.partial(server.create_initialization_options, NotificationOptions(tools_changed=True))
-    server.create_initialization_options = options  # type: ignore[method-assign] # the SDK has no setting for it
     return server

@@ -49,7 +49,8 @@ class Relay:
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._pass_requests, to_server)
             tasks.start_soon(self._pass_replies, from_server)
-            await connection.serve(requests, replies)
+            with connection.served() as server:
+                await server.run(requests, replies, server.create_initialization_options())
 
     async def _pass_requests(self, to_server: MemoryObjectSendStream[SessionMessage | Exception]) -> None:
         """Pass requests on until the host closes. Then wait a moment for the last replies, because piped requests end

@@ -21,7 +21,6 @@ from browse_together.contract.wire import TOKEN_NAME
 from mcp_gateway import tools
 from mcp_gateway.jsonrpc import Message
 from mcp_gateway.settings import Settings
-from mcp_gateway.spared import spared
 from mcp_gateway.stdio.launcher import Launcher
 from mcp_gateway.toolset_names import toolset_problem, valid_toolsets
 from mcp_gateway.transports.settings import NotUsable, TransportSettings
@@ -39,8 +38,7 @@ def run(launcher: Launcher | None, flags: Mapping[str, str] = _NO_FLAGS) -> None
         launcher.offer(prepared.listed(), prepared.instructions)
     host = _announce(prepared) if "jsonl" in transports.transport else launcher
     autostart = prepared.autostart()
-    with spared():
-        from mcp_gateway.transports.serving import serve  # noqa: PLC0415 - the SDK takes 0.4 s: list and start go first
+    from mcp_gateway.transports.serving import serve  # noqa: PLC0415 - the SDK takes 0.6 s: list and start go first
 
     gc.freeze()
     gc.enable()

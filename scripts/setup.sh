@@ -73,7 +73,7 @@ from_debian() {
 # Playwright's driver starts every browser: prints what it lacks, as Debian names its packages (libatomic1 has
 # libatomic.so.1).
 lacking() {
-    driver=$("$VENV/bin/python" -c 'from playwright._impl import _driver; print(_driver.compute_driver_executable()[0])')
+    driver=$("$VENV/bin/python" -c 'import os, playwright; print(os.path.dirname(playwright.__file__) + "/driver/node")')
     ldd "$driver" 2>/dev/null | sed -n 's/^[[:space:]]*\(lib.*\)\.so\.\([0-9]*\).*not found$/\1\2/p' | tr _ -
 }
 

@@ -11,7 +11,6 @@ from typing import Annotated, Final, Literal, cast
 import typer
 
 from browse_together.contract import wire
-from browse_together.contract.absent import CRYPTOGRAPHY, RICH, absent
 from browse_together.contract.model import Json
 from browser_service.cli import client, flags, output
 from browser_service.cli.options import new_app
@@ -77,8 +76,7 @@ def host(
             return
         wanted = replace(wanted, refuses=frozenset(map(_ip_address, refuse or [])))
         read_token(wanted.token_file)
-        with absent(RICH, CRYPTOGRAPHY):
-            from browser_service.host_process import run  # noqa: PLC0415 - its import takes long, and a check is frequent
+        from browser_service.host_process import run  # noqa: PLC0415 - its import takes long, and a check is frequent
 
         run(wanted, settings)
 

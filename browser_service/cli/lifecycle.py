@@ -13,7 +13,6 @@ import typer
 from browse_together.client import config_file, instance
 from browse_together.client.autostart import KeptDown
 from browse_together.contract import variables, wire
-from browse_together.contract.absent import CRYPTOGRAPHY, RICH, absent
 from browse_together.contract.errors import Relayed, ServiceUnavailable
 from browse_together.contract.model import Json
 from browse_together.contract.wire import LOG_FILE
@@ -137,8 +136,7 @@ def _agent(agent: Json) -> str:
 
 
 def _in_the_foreground(settings: Settings) -> None:
-    with absent(RICH, CRYPTOGRAPHY):
-        from browser_service.process import CannotStart, serve  # noqa: PLC0415 - half a second that `status` saves
+    from browser_service.process import CannotStart, serve  # noqa: PLC0415 - half a second that `status` saves
 
     try:
         serve(settings)

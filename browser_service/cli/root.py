@@ -12,7 +12,6 @@ import typer
 from typer.core import TyperArgument, TyperCommand, TyperGroup
 from typer.main import get_command
 
-from browse_together.contract.absent import HTTPX_COMMAND, absent
 from browse_together.contract.wire import VERSION
 
 _VALUES: Final[Mapping[Any, str]] = {int: "N", str: "TEXT", Path: "FILE"}  # Any: what typer reads, mostly a type
@@ -154,7 +153,6 @@ def root(
 def main() -> None:
     gc.disable()  # imports create many objects and no garbage; the service, which lasts, enables it when all is loaded
     try:
-        with absent(HTTPX_COMMAND):
-            app()
+        app()
     finally:
         gc.freeze()  # otherwise the interpreter collects once more before it ends, which takes a tenth of a second

@@ -34,12 +34,9 @@ def main() -> None:
     first = _first_chat(listener)
     import asyncio  # noqa: PLC0415 - it takes long, and the folder is checked before
 
-    from mcp_gateway.spared import spared  # noqa: PLC0415 - as above
-
-    with spared():
-        from mcp_gateway.logs import CallersStderr  # noqa: PLC0415 - as above
-        from mcp_gateway.sharing.process import SharedProcess, freeze  # noqa: PLC0415 - as above
-        from mcp_gateway.startup import loop_factory  # noqa: PLC0415 - as above
+    from mcp_gateway.logs import CallersStderr  # noqa: PLC0415 - as above
+    from mcp_gateway.sharing.process import SharedProcess, freeze  # noqa: PLC0415 - as above
+    from mcp_gateway.startup import loop_factory  # noqa: PLC0415 - as above
 
     sys.stdout = sys.stderr = CallersStderr(sys.stderr)
     freeze()

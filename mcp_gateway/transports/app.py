@@ -191,7 +191,8 @@ class _Sse:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         async with self._transport.connect_sse(scope, receive, send) as (requests, replies):
-            await self._connect(f"mcp:{uuid4().hex}").serve(requests, replies)
+            with self._connect(f"mcp:{uuid4().hex}").served() as server:
+                await server.run(requests, replies, server.create_initialization_options())
 
 
 class _Elsewhere:

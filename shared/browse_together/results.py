@@ -8,16 +8,13 @@ They stand in one file of over 300 lines, because a program's author looks them 
 
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import Any, Final, Self
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
-
-if TYPE_CHECKING:
-    from pydantic._internal._repr import ReprArgs
 
 Json = dict[str, Any]
 """A JSON object. Any: whatever the site, or a script, made of it."""
@@ -28,7 +25,7 @@ class _Lenient(BaseModel):
 
     model_config = ConfigDict(extra="allow", frozen=True, alias_generator=to_camel, validate_by_name=True)
 
-    def __repr_args__(self) -> "ReprArgs":
+    def __repr_args__(self) -> Iterable[tuple[str | None, Any]]:  # Any: pydantic's own, a field's value
         """Show what there is."""
         return [(name, value) for name, value in super().__repr_args__() if value not in (None, "", [], {})]
 

@@ -5,10 +5,9 @@ import subprocess
 from importlib import resources
 from pathlib import Path
 
-from playwright._impl._driver import compute_driver_executable
-
 from browser_service.host import scripts
 from browser_service.host.scripts import call_of, script
+from conformance.packages import node
 
 FILES = {file.name: file.read_text("utf-8") for file in resources.files(scripts).iterdir() if file.name.endswith(".js")}
 CALLED = [name.removesuffix(".js") for name, source in FILES.items() if "export default " in source]
@@ -18,8 +17,8 @@ CHECK = Path(__file__).parents[1] / "support" / "check_scripts.mjs"
 def wrong(modules: dict[str, str], sources: dict[str, str]) -> dict[str, str]:
     """Return what Playwright's own Node finds wrong with modules, and with what pages evaluate."""
     asked = json.dumps({"modules": {f"./{name}": text for name, text in modules.items()}, "scripts": sources})
-    node = [str(compute_driver_executable()[0]), "--experimental-vm-modules", "--no-warnings", str(CHECK)]
-    done = subprocess.run(node, input=asked, capture_output=True, text=True, check=True, timeout=60)
+    command = [node(), "--experimental-vm-modules", "--no-warnings", str(CHECK)]
+    done = subprocess.run(command, input=asked, capture_output=True, text=True, check=True, timeout=60)
     found: dict[str, str] = json.loads(done.stdout)
     return found
 

@@ -172,7 +172,8 @@ class InThisProcess(uvicorn.Server):
 
 @contextlib.asynccontextmanager
 async def listening(standin: StandIn, port: int = 0) -> AsyncIterator[StandIn]:
-    server = InThisProcess(uvicorn.Config(standin.app, port=port, log_level="critical", timeout_graceful_shutdown=1))
+    config = uvicorn.Config(standin.app, port=port, ws="none", log_level="critical", timeout_graceful_shutdown=1)
+    server = InThisProcess(config)
     serving = asyncio.create_task(server.serve())
     await asyncio.wait_for(server.listens.wait(), PATIENCE_S)
     standin.url = f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"

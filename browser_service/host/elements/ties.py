@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final, Protocol, TypeVar, cast
 from weakref import WeakSet
 
-from playwright.async_api import CDPSession, Frame, Page
+from playwright.async_api import BrowserContext, CDPSession, Frame, Page
 from playwright.async_api import Error as PlaywrightError
 
 from browse_together.contract.background import AtMost
@@ -37,6 +37,10 @@ _KEPT_AS: Final = "_our_ties"
 def _ties(page: Page) -> _Ties:
     """Return a page's ties. They are kept on it, because they lead back to it: both are collected together."""
     return cast("_Ties", vars(page).setdefault(_KEPT_AS, _Ties()))
+
+
+def is_chromium(context: BrowserContext) -> bool:
+    return context.browser is not None and context.browser.browser_type.name == "chromium"
 
 
 def listen(page: Page, event: str, heard: Heard) -> None:

@@ -11,12 +11,12 @@ from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple, Protocol
 from weakref import WeakKeyDictionary
 
-from playwright.async_api import Browser, BrowserContext, CDPSession, Page, Request, Route
+from playwright.async_api import Browser, CDPSession, Page, Request, Route
 from playwright.async_api import Error as PlaywrightError
 
 from browse_together.contract.background import Background
 from browse_together.contract.model import Json, object_at
-from browser_service.host.elements.ties import open_session
+from browser_service.host.elements.ties import is_chromium, open_session
 from browser_service.host.network.sign_in import SignIn
 from browser_service.rules.bounded import Bounded
 from browser_service.security.act_rules import ActRules
@@ -111,10 +111,6 @@ async def pause(
 
     session.on("Fetch.requestPaused", lambda event: background.spawn(decide(event)))
     await session.send("Fetch.enable", {"patterns": patterns})
-
-
-def is_chromium(context: BrowserContext) -> bool:
-    return context.browser is not None and context.browser.browser_type.name == "chromium"
 
 
 async def resolve_paused(

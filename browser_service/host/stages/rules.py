@@ -20,7 +20,8 @@ from browse_together.contract.quoting import address, quoted
 from browser_service.host import world
 from browser_service.host.calls import CallRun
 from browser_service.host.elements import targets
-from browser_service.host.network.guard import Sent, is_chromium, refuse_requests
+from browser_service.host.elements.ties import is_chromium
+from browser_service.host.network.guard import Sent, refuse_requests
 from browser_service.host.pages.handle import BrowserPage
 from browser_service.host.scripts import results, script
 from browser_service.host.stages.act import Stage

@@ -8,15 +8,16 @@ from playwright.async_api import BrowserContext, CDPSession, Page
 from playwright.async_api import Error as PlaywrightError
 
 from browse_together.contract.background import AtMost, Background
+from browse_together.contract.cuts import cut
 from browse_together.contract.model import Json, weight
 from browser_service.host import world
 from browser_service.host.background import bounded
 from browser_service.host.elements.closed_fields import ClosedFields
 from browser_service.host.elements.field_watch import FieldWatch
 from browser_service.host.elements.file_choosers import FileChoosers
-from browser_service.host.elements.ties import listen, open_session
+from browser_service.host.elements.ties import is_chromium, listen, open_session
 from browser_service.host.events import well_formed
-from browser_service.host.network.guard import Documents, guard, is_chromium
+from browser_service.host.network.guard import Documents, guard
 from browser_service.host.network.sign_in import SignIns
 from browser_service.host.network.tab_events import TabEvents
 from browser_service.host.reading.snapshot import ClientView
@@ -217,11 +218,9 @@ class Tab:
         again. It is the page's own word in any world, and this one is there in each document, with one message, even
         while a print window is open."""
         if self.cdp is None:
-            answer = await self.page.evaluate(_TITLE)
-        else:
-            found = await self.cdp.send("Runtime.evaluate", {"expression": f"({_TITLE})()"})
-            answer = found["result"].get("value")
-        return well_formed(str(results.value_of(answer)))
+            return well_formed(cut(await self.page.title(), _TITLE_CHARACTERS))
+        found = await self.cdp.send("Runtime.evaluate", {"expression": f"({_TITLE})()"})
+        return well_formed(str(results.value_of(found["result"].get("value"))))
 
     async def try_close(self, record: PageRecord) -> bool:
         """Close the tab unless its document refuses. The document may ask somebody first, by a dialog. Close one that

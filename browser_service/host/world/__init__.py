@@ -10,7 +10,7 @@ import asyncio
 import contextlib
 import re
 from collections.abc import Awaitable, Sequence
-from typing import Final, Literal, NamedTuple, TypeVar
+from typing import Final, NamedTuple, TypeVar
 from weakref import WeakKeyDictionary
 
 from playwright.async_api import CDPSession, ElementHandle, Frame, JSHandle, Locator, Page
@@ -18,8 +18,8 @@ from playwright.async_api import Error as PlaywrightError
 
 from browser_service.host.elements import ties
 from browser_service.host.elements.handles import taken
-from browser_service.host.network.guard import is_chromium
-from browser_service.host.world.calls import LEFT, Answer, Call, NotHereError, function, send
+from browser_service.host.scripts import call_of
+from browser_service.host.world.calls import LEFT, Answer, Call, NotHereError, On, function, send
 from browser_service.host.world.worlds import ENGINE, KEYS, Worlds
 
 _LOOKED_UP: Final = re.compile(rf'\.locator\("{ENGINE}=\w+:\w+"\)| >> {ENGINE}=\w+:\w+')
@@ -94,7 +94,7 @@ def open_early(page: Page) -> Awaitable[None]:
 
 def is_apart(page: Page) -> bool:
     """Return whether our scripts run beside the page's own."""
-    return is_chromium(page.context)
+    return ties.is_chromium(page.context)
 
 
 async def evaluate(target: Target, source: str, argument: object = None, *, timeout_ms: float | None = None) -> object:
@@ -115,7 +115,7 @@ async def evaluate_all(found: Locator | Kept | Sequence[ElementHandle], source: 
     if isinstance(found, Locator):
         kept = await keep(found)
         if kept is None:
-            return await evaluate(found.page, f"argument => ({source})([], argument)", argument)
+            return await evaluate(found.page, call_of("look => argument => look([], argument)", source), argument)
         if isinstance(kept, Locator):
             return await found.evaluate_all(source, argument)
         found = kept
@@ -124,7 +124,7 @@ async def evaluate_all(found: Locator | Kept | Sequence[ElementHandle], source: 
     elif is_apart(page := await _page_of(found[0])):
         answer = await _ask_of_handles(page, found, call)
     else:
-        spread = f"(_, [found, argument]) => ({source})(found, argument)"
+        spread = call_of("look => (_, [found, argument]) => look(found, argument)", source)
         return await found[0].evaluate(spread, [[*found], argument])
     return answer[1]["result"].get("value")
 
@@ -154,7 +154,7 @@ async def element(target: Page | Frame | ElementHandle, source: str, argument: o
     if not is_apart(page):
         return taken(await target.evaluate_handle(source, argument)).as_element()
     given = next(KEYS)
-    call = Call(function(source, _on(target), "element"), argument, given)
+    call = Call(function(source, _on(target)), argument, given)
     if not (await _ask(target, call))[1]["result"].get("value"):
         return None
     handle = await target.query_selector(f"{ENGINE}=get:{given}")
@@ -173,8 +173,8 @@ async def handle_of(locator: Locator, timeout_ms: float | None = None) -> Elemen
     return handle
 
 
-def _on(target: Target) -> Literal["document", "one"]:
-    return "document" if isinstance(target, Page | Frame) else "one"
+def _on(target: Target) -> On:
+    return "alone" if isinstance(target, Page | Frame) else "one"
 
 
 def _worlds(page: Page) -> Worlds:

@@ -1,5 +1,6 @@
 """Calls functions of ours in a world beside the page's: how they are written, sent, and what Chromium answers."""
 
+import json
 from functools import cache
 from typing import Any, Final, Literal, NamedTuple
 
@@ -7,37 +8,29 @@ from playwright.async_api import CDPSession
 from playwright.async_api import Error as PlaywrightError
 
 from browse_together.contract.cuts import cut
+from browser_service.host.scripts import call_of, script
 
 LEFT: Final = "Execution context was destroyed, most likely because of a navigation"
 """Playwright's own words for a document that went while a script ran there."""
-KEPT: Final = "(self[Symbol.for('kept')] ??= new Map())"
-"""What a world has kept, by its keys, as kept_engine.js does."""
 _NOT_HERE: Final = "what was kept is not here"
 _GONE: Final = ("Cannot find context with specified id", "uniqueContextId not found", "Session closed", "Target closed")
 """Parts of Chromium's errors for a world that is gone."""
 _OTHER_DOCUMENT: Final = ("Inspected target navigated or closed", "Promise was collected")
 _MESSAGE_CHARACTERS: Final = 2_000
-_FOUND: Final = f"keys.flatMap(key => {KEPT}.get(key) ?? refuse())"
-_HEADS: Final = {
-    "document": f"if (!keys.length && !document.documentElement) throw '{_NOT_HERE}'; const look = () => (",
-    "one": f"const [found] = {_FOUND}; const look = () => (",
-    "all": f"const found = {_FOUND}; const look = () => (",
-}
-_TAILS: Final = {"document": ")(argument);", "one": ")(found, argument);", "all": ")(found, argument);"}
-_RETURNS: Final = {
-    "value": "return look();",
-    "element": f"return (async () => {{ const e = await look(); if (e) {KEPT}.set(given, [e]); return !!e; }})();",
-}
+_KEPT_CALL: Final = script("kept_call")
 
 Answer = dict[str, Any]  # Any: what Chromium is sent, and answers
 
 
+On = Literal["alone", "one", "all"]
+"""What a function is called on: the document, the first element of what was kept, or all."""
+
+
 @cache
-def function(source: str, on: Literal["document", "one", "all"], gives: Literal["value", "element"] = "value") -> str:
-    """Return a function of keys, an argument, and the key of what it gives. The text is the same each time, so Chromium
-    compiles it once."""
-    refuse = f"const refuse = () => {{ throw '{_NOT_HERE}'; }};"
-    return f"(keys, argument, given) => {{ {refuse} {_HEADS[on]}{source}{_TAILS[on]} {_RETURNS[gives]} }}"
+def function(source: str, on: On) -> str:
+    """Return a function of keys, an argument, and the key of the element that it gives. The text is the same each time,
+    so Chromium compiles it once."""
+    return call_of(_KEPT_CALL, source, json.dumps(on))
 
 
 class World(NamedTuple):

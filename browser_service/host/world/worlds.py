@@ -11,7 +11,7 @@ from playwright.async_api import CDPSession, Frame, Page
 from playwright.async_api import Error as PlaywrightError
 
 from browser_service.host.elements import ties
-from browser_service.host.world.calls import KEPT, Answer, Call, NotHereError, World
+from browser_service.host.world.calls import Answer, Call, NotHereError, World, function
 
 ENGINE: Final = "kept"
 """Name of the selector engine that keeps elements."""
@@ -71,14 +71,14 @@ class Worlds:
 
     async def _find(self, key: str) -> World:
         """Return the world that has kept something under a key. Raises NotHereError if none has."""
-        has = Call(f"(keys, key) => {KEPT}.has(key)", key)
+        has = Call(function("() => true", "all"), None)
         for look in (None, self._hear_all, self._open_frames):
             if look is not None:
                 await look()
             worlds = [each for each in self._worlds.values() if each.name == self._name or not self._name]
-            answers = await asyncio.gather(*(has.run(each, []) for each in worlds), return_exceptions=True)
+            answers = await asyncio.gather(*(has.run(each, [key]) for each in worlds), return_exceptions=True)
             for world, answer in zip(worlds, answers, strict=True):
-                if not isinstance(answer, BaseException) and answer[1]["result"].get("value"):
+                if not isinstance(answer, BaseException):
                     self._name = world.name
                     return world
         raise NotHereError

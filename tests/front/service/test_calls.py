@@ -352,6 +352,7 @@ async def test_a_connection_that_ends_within_its_request_is_not_logged_as_a_faul
         "type": "http",
         "method": "POST",
         "path": f"{wire.BROWSER}/p",
+        "raw_path": f"{wire.BROWSER}/p".encode(),
         "query_string": b"",
         "headers": [(name.encode(), value.encode()) for name, value in headers.items()],
     }

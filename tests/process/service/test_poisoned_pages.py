@@ -83,6 +83,7 @@ USES = {
     "frame_selector": "run($('#f'))",
     "given_secrets": "run($('#i'), {of: origin, texts: ['Ana'], given: 'Ana'})",
     "key_released": "run($('#i'))",
+    "kept_call": "run(() => 3, 'alone')([], 1, '')",
     "kept_engine": "run().queryAll($('#b'), 'keep:k')[0].id",
     "keys_ready": "run($('#i'), true) ?? document.activeElement.id",
     "lasting": "run($('#b'))",

@@ -2,7 +2,7 @@
 
 import sys
 from pathlib import Path
-from types import ModuleType
+from types import SimpleNamespace
 
 import pytest
 
@@ -25,7 +25,5 @@ def test_without_the_extra_it_says_what_to_install(monkeypatch: pytest.MonkeyPat
 
 @pytest.mark.parametrize("version", ["2.51.2", "1.13.0"])
 def test_a_version_in_which_pages_ran_code_is_refused(monkeypatch: pytest.MonkeyPatch, version: str) -> None:
-    old = ModuleType("ray")
-    vars(old)["__version__"] = version
-    monkeypatch.setitem(sys.modules, "ray", old)
+    monkeypatch.setitem(sys.modules, "ray", SimpleNamespace(__version__=version))
     assert f"Ray {version} lets web pages run code" in refusal()

@@ -51,10 +51,9 @@ def test_tests_read_no_file_of_the_developers(tmp_path: Path) -> None:
 def test_the_file_is_in_the_platforms_directory_and_need_not_be_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(platformdirs, "user_config_dir", lambda *_, **__: str(tmp_path / "browse-together"))
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
-    monkeypatch.setenv("BROWSE_CONFIG", "")
-    assert config_place.path() == tmp_path / "browse-together" / "config.toml"
+    for variable, value in {"HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path), "BROWSE_CONFIG": ""}.items():
+        monkeypatch.setenv(variable, value)
+    assert config_place.path() == Path(platformdirs.user_config_dir("browse-together", appauthor=False)) / "config.toml"
     assert ServiceSettings().max_pages == 150
 
 

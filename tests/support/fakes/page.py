@@ -35,6 +35,9 @@ class FakeFrame:
     parent_frame = None
     url = BLANK
 
+    def __init__(self, page: "FakePage") -> None:
+        self.page = page
+
     async def evaluate(self, _: str, __: object) -> bool:
         return False  # no page here has fields for secrets
 
@@ -81,7 +84,8 @@ class FakePage(Emitter):
     def __init__(self, context: "FakeContext", opener: "FakePage | None" = None) -> None:
         super().__init__()
         self.context = context
-        self.main_frame = FakeFrame()
+        self.page = self
+        self.main_frame = FakeFrame(self)
         self.frames = [self.main_frame]
         self.document = Document()
         self.url = BLANK
