@@ -24,7 +24,6 @@ from urllib.parse import urlsplit
 import structlog
 import uvicorn
 from filelock import FileLock, Timeout
-from uvicorn.loops.auto import auto_loop_factory
 
 from browse_together.client import config_place, environment, ports
 from browse_together.client.spans import tracing_of
@@ -205,7 +204,7 @@ def server_config(app: "FastAPI", encryption: ssl.SSLContext | None = None) -> u
 
 
 def run_to_end(work: Coroutine[None, None, None]) -> None:
-    with asyncio.Runner(loop_factory=auto_loop_factory()) as runner:  # uvloop where there is one
+    with asyncio.Runner() as runner:
         runner.run(work)
 
 

@@ -3,7 +3,7 @@
 import asyncio
 import gc
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final, NamedTuple, TypeVar
 
@@ -42,7 +42,7 @@ def run(launcher: Launcher | None, flags: Mapping[str, str] = _NO_FLAGS) -> None
 
     gc.freeze()
     gc.enable()
-    with asyncio.Runner(loop_factory=loop_factory()) as runner:
+    with asyncio.Runner() as runner:
         try:
             runner.run(serve(host, settings, transports, autostart, prepared.instructions))
         except NotUsable as error:
@@ -118,12 +118,3 @@ def _read(kind: type[Given], flags: Mapping[str, str]) -> Given:
 def _warn_of_strange_settings() -> None:
     for line in (*variables.misspelt(caller.environ()), *config_file.removed()):
         caller.say(f"mcp-gateway: {line}\n")
-
-
-def loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
-    """Return uvloop's factory if it is installed, because each call passes the loop about twenty times."""
-    try:
-        import uvloop  # noqa: PLC0415 - not on every platform
-    except ImportError:
-        return None
-    return uvloop.new_event_loop

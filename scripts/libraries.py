@@ -1,24 +1,28 @@
-"""Tries the libraries that change most often in other versions than those of constraints.txt.
+"""Tries the libraries that change most often in other versions than those of constraints.txt, and another Chromium.
 
-`smoke` runs some forty tests with the oldest versions that pyproject.toml allows, and with the newest. `upgrade` takes
-the newest that there are, allowed or not, runs the quick tests, and says what broke, and by which library. Each set of
-versions has an environment of its own, which lies above .venv and has all the rest from there.
+`smoke` runs some fifty tests with the oldest versions that pyproject.toml allows, with the newest, and with the
+Chromium of a package of npm. `upgrade` takes the newest that there are, allowed or not, runs the quick tests, and says
+what broke, and by which library. Each set of versions has an environment of its own, which lies above .venv and has all
+the rest from there.
 """
 
 import os
+import platform
 import re
 import shutil
 import subprocess
 import sys
+import tarfile
 import tomllib
 from collections.abc import Iterable, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from types import MappingProxyType
-from typing import Final
+from typing import IO, Final, cast
 
 from packaging.requirements import Requirement
 
+from conformance.packages import node
 from scripts.lint.sources import ROOT
 
 LIBRARIES: Final = ("playwright", "mcp", "uvicorn", "websockets")
@@ -58,6 +62,7 @@ SMOKE: Final = MappingProxyType(
             "test_a_snapshot_has_the_names_of_frames_also_within_frames",
         ),
         "tests/page/service/test_dialog_policy.py": (),
+        "tests/page/service/test_world.py": (),
         "tests/front/gateway/test_early_server.py": ("test_the_early_replies_are_what_the_sdk_would_say",),
         "tests/front/transports/test_every_transport.py": (),
         "tests/process/cli/test_lifecycle.py": ("test_a_service_is_started_found_and_ended",),
@@ -67,6 +72,9 @@ SMOKE: Final = MappingProxyType(
 _SMOKE: Final = tuple(f"{file}::{test}" if test else file for file, tests in SMOKE.items() for test in tests or ("",))
 _QUICK: Final = ("-m", "not (thorough or long or ray)", "tests/pure", "tests/front", *_SMOKE)
 _FAILED: Final = re.compile(r"^(?:FAILED|ERROR) ([^\s\[]+)", re.MULTILINE)
+_CHROMIUM: Final = "@sparticuz/chromium@153.0.0"
+_UNPACK: Final = """const [, from, to] = process.argv, fs = require('fs'), {brotliDecompressSync} = require('zlib');
+fs.writeFileSync(to, brotliDecompressSync(fs.readFileSync(from)), {mode: 0o755})"""
 _INSTALLED_WITHIN_S: Final = 300
 _TRIED_WITHIN_S: Final = 900
 
@@ -98,8 +106,13 @@ class Environment:
 
     def failed(self, tests: Sequence[str]) -> list[str]:
         """Run tests, and return which of them failed."""
+        return self.failed_of(str(self._python), tests)
+
+    @staticmethod
+    def failed_of(python: str, tests: Sequence[str], **variables: str) -> list[str]:
+        """Run tests by some Python and with some variables, likewise."""
         options = ("-m", "pytest", "-n", "3", "--dist", "worksteal", "-p", "no:cacheprovider", "-rfE", "--tb=short")
-        done = _run(str(self._python), *options, *tests, within_s=_TRIED_WITHIN_S)
+        done = _run(python, *options, *tests, within_s=_TRIED_WITHIN_S, **variables)
         failed = [*dict.fromkeys(_FAILED.findall(done.stdout))]
         if done.returncode != 0:
             print(done.stdout[-20_000:], done.stderr[-5_000:])
@@ -113,8 +126,16 @@ class Environment:
 _WHERE: Final = "import sysconfig; print(sysconfig.get_path('purelib'))"
 
 
-def _run(*command: str, within_s: int = _INSTALLED_WITHIN_S) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=within_s)
+def _run(*command: str, within_s: int = _INSTALLED_WITHIN_S, **variables: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        command,
+        cwd=ROOT,
+        env=os.environ | variables,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=within_s,
+    )
 
 
 def requirements() -> list[Requirement]:
@@ -143,7 +164,32 @@ def smoke() -> None:
         failed = environment.failed(_SMOKE)
         broken = broken or bool(failed)
         print(f"smoke: the {end} ({_words(used)}): {'; '.join(failed) or 'all pass'}")
+    if browser := other_chromium():
+        failed = Environment.failed_of(sys.executable, _SMOKE, TESTS_BROWSER=str(browser))
+        broken = broken or bool(failed)
+        said = _run(str(browser), "--version").stdout.strip()
+        print(f"smoke: {said} of {_CHROMIUM}: {'; '.join(failed) or 'all pass'}")
     sys.exit(broken)
+
+
+def other_chromium() -> Path | None:
+    """Return the browser of npm's package, which is unpacked once; None without npm or on another kind of machine."""
+    if platform.system() != "Linux" or platform.machine() != "x86_64" or not shutil.which("npm"):
+        print(f"smoke: {_CHROMIUM} is left out: it needs npm, and Linux on x86-64")
+        return None
+    folder = ROOT / ".venv" / "with" / _CHROMIUM.replace("/", "-")
+    browser = folder / "chromium"
+    if not browser.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        done = _run("npm", "pack", "--silent", "--pack-destination", str(folder), _CHROMIUM)
+        if done.returncode != 0:
+            sys.exit(f"libraries: npm could not fetch {_CHROMIUM}:\n{done.stderr}")
+        packed, unpacked = folder / "chromium.br", folder / "chromium.new"
+        with tarfile.open(folder / done.stdout.strip()) as package, packed.open("wb") as file:
+            shutil.copyfileobj(cast("IO[bytes]", package.extractfile("package/bin/chromium.br")), file)  # it is a file
+        _run(node(), "-e", _UNPACK, str(packed), str(unpacked)).check_returncode()
+        unpacked.rename(browser)
+    return browser
 
 
 def upgrade() -> None:

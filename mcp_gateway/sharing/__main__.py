@@ -36,11 +36,10 @@ def main() -> None:
 
     from mcp_gateway.logs import CallersStderr  # noqa: PLC0415 - as above
     from mcp_gateway.sharing.process import SharedProcess, freeze  # noqa: PLC0415 - as above
-    from mcp_gateway.startup import loop_factory  # noqa: PLC0415 - as above
 
     sys.stdout = sys.stderr = CallersStderr(sys.stderr)
     freeze()
-    with asyncio.Runner(loop_factory=loop_factory()) as runner:
+    with asyncio.Runner() as runner:
         runner.run(SharedProcess(listener, place, first).run())
 
 

@@ -2,7 +2,8 @@
 
 It is the one that everybody's start. With `TESTS_BROWSER=shell`, for results soon, it is Debian's headless
 shell, where that is installed: it has the engine of the whole browser and nothing of what is around it, so that a
-window costs a fifth of the processor's time, a start an eighth (measured on Chromium 156). Modules with the mark
+window costs a fifth of the processor's time, a start an eighth (measured on Chromium 156). `TESTS_BROWSER` may also be
+the path of another Chromium. Modules with the mark
 `whole_browser` start the whole one nevertheless: those that follow a call from end to end, or are about logins,
 profiles and crashes. `TESTS_BROWSER=whole` has those tests start it, too, that need none.
 """
@@ -21,11 +22,13 @@ _DEBIANS: Final = Path("/usr/lib/chromium/chromium-headless-shell")
 """The browser itself and not the script that starts it, because a test that kills it must kill the browser."""
 
 
-def _light() -> Path | None:
-    return _DEBIANS if _DEBIANS.exists() and os.environ.get("TESTS_BROWSER") == "shell" else None
+def _wanted() -> Path | None:
+    wanted = os.environ.get("TESTS_BROWSER", "")
+    browser = _DEBIANS if wanted == "shell" else Path(wanted)
+    return browser if browser.is_absolute() and browser.exists() else None
 
 
-_chosen = _light()
+_chosen = _wanted()
 _make_host: MakeHost = browser_host
 
 

@@ -1,7 +1,7 @@
 """Releases the handles that a call took. Playwright would keep each as long as the page, and the page its element."""
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Final, Protocol, TypeVar
@@ -41,5 +41,7 @@ def let_go() -> Iterator[None]:
             _background.spawn(_dispose(handles))
 
 
-async def _dispose(handles: Sequence[Handle]) -> None:
-    await asyncio.gather(*(each.dispose() for each in handles), return_exceptions=True)  # their page may have gone
+async def _dispose(handles: list[Handle]) -> None:
+    disposing = [each.dispose() for each in handles]
+    handles.clear()  # work that the call began, and that goes on, knows the list
+    await asyncio.gather(*disposing, return_exceptions=True)  # their page may have gone

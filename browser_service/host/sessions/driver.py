@@ -28,8 +28,6 @@ _LEAN: Final = "--max-semi-space-size=1 --v8-pool-size=1"
 _OWN_NODE: Final = "PLAYWRIGHT_NODEJS_PATH"
 _PLAYWRIGHT: Final = str(Path(playwright.__file__).parent)
 
-_ENDED: Final = (Exception, RuntimeError)
-"""What a driver that ends raises as it starts: Playwright's, or uvloop's if the pipe has gone already."""
 
 Handler = Callable[[asyncio.AbstractEventLoop, dict[str, object]], object]
 Started = tuple[Playwright, psutil.Process | None]
@@ -64,7 +62,7 @@ def _tells_of_end(context: dict[str, object]) -> bool:
     if isinstance(future, asyncio.Task):
         coroutine = future.get_coro()
         is_playwrights = inspect.iscoroutine(coroutine) and coroutine.cr_code.co_filename.startswith(_PLAYWRIGHT)
-        return is_playwrights and kind in _ENDED
+        return is_playwrights and kind is Exception
     return future is not None and kind is Exception  # which nothing of ours raises
 
 
@@ -85,7 +83,7 @@ async def start_driver() -> Started:
     except PlaywrightError as error:
         raise BrowserLaunchFailed(f"Playwright's driver did not start: {error}", hint=REPEAT_HINT) from error
     except Exception as error:
-        if type(error) not in _ENDED:
+        if type(error) is not Exception:
             raise
         if library := await lacking_library():
             raise driver_lacks(library) from error

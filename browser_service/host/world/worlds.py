@@ -10,6 +10,8 @@ from weakref import WeakKeyDictionary
 from playwright.async_api import CDPSession, Frame, Page
 from playwright.async_api import Error as PlaywrightError
 
+from browse_together.contract.background import AtMost
+from browser_service.host.background import within
 from browser_service.host.elements import ties
 from browser_service.host.world.calls import Answer, Call, NotHereError, World, function
 
@@ -17,6 +19,9 @@ ENGINE: Final = "kept"
 """Name of the selector engine that keeps elements."""
 KEYS: Final = map("k{}".format, itertools.count())
 """Keys that nothing was kept under before."""
+_AT_ONCE, _MOST_ASKED = 50, 2_000
+_ANSWERS_WITHIN_S: Final = 1.0
+_HAS: Final = function("() => true", "all")
 _OF_ITS_PARENT: Final = "does not have a separate CDP session"
 
 
@@ -71,27 +76,39 @@ class Worlds:
 
     async def _find(self, key: str) -> World:
         """Return the world that has kept something under a key. Raises NotHereError if none has."""
-        has = Call(function("() => true", "all"), None)
         for look in (None, self._hear_all, self._open_frames):
             if look is not None:
                 await look()
-            worlds = [each for each in self._worlds.values() if each.name == self._name or not self._name]
-            answers = await asyncio.gather(*(has.run(each, [key]) for each in worlds), return_exceptions=True)
-            for world, answer in zip(worlds, answers, strict=True):
-                if not isinstance(answer, BaseException):
-                    self._name = world.name
-                    return world
+            if (found := await self._having(key)) is not None:
+                self._name = found.name
+                return found
         raise NotHereError
+
+    async def _having(self, key: str) -> World | None:
+        """Ask each world, some at once, and do not wait for one that spins: a page may have thousands of frames."""
+        worlds = [each for each in self._worlds.values() if each.name == self._name or not self._name][:_MOST_ASKED]
+        for some in (worlds[start : start + _AT_ONCE] for start in range(0, len(worlds), _AT_ONCE)):
+            asked = [asyncio.ensure_future(_if_it_has(key, each)) for each in some]
+            try:
+                async with AtMost(_ANSWERS_WITHIN_S):
+                    for answer in asyncio.as_completed(asked):
+                        if (found := await answer) is not None:
+                            return found
+            finally:
+                for each in asked:
+                    each.cancel()
+        return None
 
     async def _hear_all(self) -> None:
         """Hear of all worlds that were there before this was asked."""
         sessions = {each.session for each in self._worlds.values()}
-        asked = (each.send("Runtime.evaluate", {"expression": "1"}) for each in sessions)
-        await asyncio.gather(*asked, return_exceptions=True)
+        asked = (_heard(each) for each in sessions)
+        await within(_ANSWERS_WITHIN_S, *asked)
 
     async def _open_frames(self) -> None:
         """Open sessions for frames with a process of their own; the others are of their parent's session."""
-        await asyncio.gather(*(self._open(frame) for frame in {*self._page.frames[1:]} - self._sessions))
+        opened = (self._open(frame) for frame in {*self._page.frames[1:]} - self._sessions)
+        await within(_ANSWERS_WITHIN_S, *opened)
 
     async def _open(self, frame: Frame | None) -> None:
         try:
@@ -130,3 +147,16 @@ class Worlds:
         self._sessions.discard(frame)
         if frame is None:
             self._opening = None
+
+
+async def _if_it_has(key: str, world: World) -> World | None:
+    try:
+        await Call(_HAS, None).run(world, [key])
+    except (PlaywrightError, NotHereError):
+        return None
+    return world
+
+
+async def _heard(session: CDPSession) -> None:
+    with contextlib.suppress(PlaywrightError):
+        await session.send("Runtime.evaluate", {"expression": "1"})

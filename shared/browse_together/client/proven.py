@@ -85,8 +85,6 @@ class PlainStream(httpcore.AsyncNetworkStream):
 
     async def _send(self, within_s: float | None) -> None:
         held, self._held, self._held_bytes = b"".join(self._held), [], 0
-        if self._writer.is_closing():  # uvloop would raise an error that is not a connection error
-            raise httpcore.WriteError("The connection is closed.")
         with _errors(httpcore.WriteTimeout, httpcore.WriteError):
             async with asyncio.timeout(within_s):
                 self._writer.write(held)

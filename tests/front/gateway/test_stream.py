@@ -22,12 +22,6 @@ LARGE = b"x" * 20_000_000
 Serve = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
 
-@pytest.fixture(scope="module", params=[False, True], ids=["asyncio", "uvloop"])
-def anyio_backend(request: pytest.FixtureRequest) -> tuple[str, dict[str, bool]]:
-    """Run each test by both loops that gateways run by: they differ in what a closed connection raises."""
-    return "asyncio", {"use_uvloop": request.param}
-
-
 @asynccontextmanager
 async def connected(serve: Serve) -> AsyncIterator[PlainStream]:
     async def conversation(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -3,14 +3,12 @@
 import asyncio
 import gc
 import re
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
 import pytest
 from playwright.async_api import async_playwright
-from uvicorn.loops.auto import auto_loop_factory
 
 from browse_together.contract.errors import BrowserLaunchFailed
 from browser_service.host.sessions.driver import start_driver
@@ -161,26 +159,8 @@ async def test_the_error_for_a_driver_without_a_library_names_its_package(
 def test_a_driver_that_ends_before_the_first_message_gives_a_clear_error_and_no_other(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """As it does where the service's start keeps the loop busy meanwhile, and uvloop has taken the pipe away."""
     monkeypatch.setenv("PLAYWRIGHT_NODEJS_PATH", "/bin/false")
-
-    async def start() -> None:
-        before, starting = {*psutil.Process().children()}, asyncio.create_task(start_driver())
-        async with asyncio.timeout(20):
-            while not (drivers := {*psutil.Process().children()} - before):  # noqa: ASYNC110 - no event comes early enough
-                await asyncio.sleep(0)
-        ends, driver = time.monotonic() + 20, drivers.pop()
-        while time.monotonic() < ends and processes.runs(driver):
-            pass
-        try:
-            await starting
-        finally:
-            await become(lambda: not driver.is_running())  # the loop has taken note of its end
-
-    with (
-        asyncio.Runner(loop_factory=auto_loop_factory()) as runner,
-        pytest.raises(BrowserLaunchFailed, match="ended as"),
-    ):
-        runner.run(start())
+    with asyncio.Runner() as runner, pytest.raises(BrowserLaunchFailed, match="ended as"):
+        runner.run(start_driver())
     gc.collect()  # which is when asyncio reports what nobody read
     assert caplog.messages == []
