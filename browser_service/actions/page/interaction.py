@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
+from functools import partial
 from typing import Final
 
 from playwright.async_api import ElementHandle, FileChooser, Locator
@@ -96,14 +97,16 @@ async def fill(page: BrowserPage, action: interaction.Fill) -> Json:
         await unless_editor(found, put)
 
     async def fill_field() -> Json:
-        if isinstance(target, Locator):
-            act = page.elements.act(target, action.selector, put_text, strict=action.strict)
-        else:
-            act = put(target)
+        async def enter() -> None:
+            if isinstance(target, Locator):
+                await page.elements.act(target, action.selector, put_text, strict=action.strict)
+            else:
+                await put(target)
+
         event = "input" if text else None
-        result = await field_after(page, action, element, act, text, event=event, enters=True)
+        result = await field_after(page, action, element, enter, text, event=event, enters=True)
         if result is not None and result["type"] == "range":
-            step = take_last_step(element, result["value"], action.timeout)
+            step = partial(take_last_step, element, result["value"], action.timeout)
             result = await field_after(page, action, element, step, text, event=None)
         return filled_reply(result, action, text)
 
@@ -131,7 +134,7 @@ async def type_(page: BrowserPage, action: interaction.Type) -> Json:
                 )
                 await sent(pressing, typing(sign))
 
-    return typed_reply(await field_after(page, action, element, put(), text, event=None), text)
+    return typed_reply(await field_after(page, action, element, put, text, event=None), text)
 
 
 async def press(page: BrowserPage, action: interaction.Press) -> Json:
@@ -201,7 +204,7 @@ async def select_option(page: BrowserPage, action: interaction.SelectOption) -> 
     async def pick(found: Locator) -> list[str]:
         return await found.select_option(**action.own_arguments(), timeout=action.timeout)
 
-    choose = page.elements.act(element, action.selector, pick, strict=action.strict)
+    choose = partial(page.elements.act, element, action.selector, pick, strict=action.strict)
     question = Question(Field, FIELD, "change", fits=lambda field: bool(field["selected"]))
     chosen, field = await question.after(page, action.selector, element, choose)
     page.remember_field(action.selector, action.frame, field, strict=action.strict)
@@ -232,7 +235,9 @@ async def _set_tick(page: BrowserPage, action: interaction.Check | interaction.U
         ticking = (found.check if ticked else found.uncheck)(**action.own_arguments(), timeout=action.timeout)
         await sent(ticking, clicks(0 if action.trial else 1))
 
-    act = without_state_check(page.elements.act(element, action.selector, tick, strict=action.strict))
+    async def act() -> None:
+        await without_state_check(page.elements.act(element, action.selector, tick, strict=action.strict))
+
     question = Question(Field, FIELD, "click", fits=lambda field: field["checked"] is ticked)
     _, field = await question.after(page, action.selector, element, act)
     if field is None:

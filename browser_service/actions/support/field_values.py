@@ -3,7 +3,7 @@
 import asyncio
 import re
 import secrets
-from collections.abc import Callable, Collection, Coroutine
+from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final, Generic, TypeVar
@@ -62,7 +62,7 @@ class Question(Generic[T]):
         return call_of(_FIELD_AFTER, self.expression)
 
     async def after(
-        self, page: BrowserPage, selector: str, element: Locator, act: Coroutine[None, None, R]
+        self, page: BrowserPage, selector: str, element: Locator, act: Callable[[], Awaitable[R]]
     ) -> tuple[R, T | None]:
         """Perform the act. Return its result, and the answer once the page's scripts and requests have settled, or
         None if the field is gone. The caller's next call looks at the field once more.
@@ -71,14 +71,14 @@ class Question(Generic[T]):
         stands for its control, as in Playwright's own acts.
         """
         if self.event is None or page.playwright.workers:  # only the page sees its workers' messages
-            return await act, await _read(page, selector, element, self, keys=self.enters)
+            return await act(), await _read(page, selector, element, self, keys=self.enters)
         over, frame = secrets.token_hex(8), page.looks.document_of(selector, None) if is_ref(selector) else None
-        target = frame or await world.keep(element) or element
+        target: world.Target = frame or await none_if_gone(world.keep(element)) or element
         awaited = {"event": self.event, "over": over, "meant": page.elements.meant_event if frame else None}
         looking = asyncio.ensure_future(_look(target, self, [0, FIELD_CHARACTERS, awaited, self.enters]))
         await asyncio.sleep(0)  # sends the question before the act
         try:
-            result = await act
+            result = await act()
             if not (await asyncio.wait({looking}, timeout=_EVENT_S))[0]:
                 await none_if_gone(evaluate_all(object, target, _OVER, over))
                 await asyncio.wait({looking}, timeout=_ANSWERS_S)

@@ -1,6 +1,6 @@
 """Reads what a field has after it was filled or typed into, and words it for the reply."""
 
-from collections.abc import Coroutine
+from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
 from playwright.async_api import Locator
@@ -42,7 +42,7 @@ async def field_after(
     page: BrowserPage,
     action: interaction.Fill | interaction.Type,
     element: Locator,
-    act: Coroutine[None, None, None],
+    act: Callable[[], Awaitable[None]],
     text: str,
     *,
     event: str | None,
