@@ -1,6 +1,8 @@
 """What an act did: the effects that were observed, what changed on the page, and the text of its reply."""
 
 import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Final
 
 from playwright.async_api import Error as PlaywrightError
@@ -15,7 +17,7 @@ from browse_together.contract.wire import CHANGED
 from browser_service.host.pages.handle import BrowserPage
 from browser_service.host.reading import compact
 from browser_service.host.stages import delta
-from browser_service.host.stages.act import Act, Stage
+from browser_service.host.stages.act import Act
 from browser_service.host.tabs.observation import Observation
 
 _LOOK_MS: Final = 5_000
@@ -26,88 +28,80 @@ _NOT_COMPARED: Final = "whether the page changed is not known"
 _TRIED: Final = "it could be done; nothing was done (trial)"
 
 
-class Observed(Stage):
-    """The record of an act's effects, once the page shows them. The act counts in the page's revision."""
-
-    async def before(self) -> None:
-        page, record = self.page, self.page.record
-        self.act.observation = page.effects.observe(self.action, page.looks.name_of(self.action.aim.selector or ""))
-        page.looks.state_after_act = None
-        record.last_act = (self.run.call.client_id, record.navigations)
-        record.requests_before_act = page.settings.network.traffic.count
-        if page.current.tab is not None:
-            page.current.tab.acted_on = True
-
-    async def after(self) -> None:
-        observation, current = self.act.observation, self.page.current
-        if observation is None:
-            return
-        if self.action.asked_reply.awaits:
-            await self._settle(observation)
-        if not current.live and not current.gone:
-            raise self._unfinished()
-
-    async def failed(self, error: Exception) -> Exception:
-        """Add the observed effects to the error of an act that was done, but without the effect it was meant for."""
-        observation = self.act.observation
-        if not isinstance(error, WithoutEffect) or observation is None:
-            return error
-        await self._settle(observation)
-        effects = "; ".join(observation.lines())
-        message = f"{error.message} Observed: {effects}." if effects else error.message
-        return WithoutEffect(message, hint=error.advice, details=error.details)
-
-    async def end(self) -> None:
-        page, observation = self.page, self.act.observation
+@asynccontextmanager
+async def observed(act: Act) -> AsyncIterator[None]:
+    """Record an act's effects within the block. The act counts in the page's revision."""
+    page, record, run = act.page, act.page.record, act.run
+    observation = act.observation = page.effects.observe(act.action, page.looks.name_of(act.action.aim.selector or ""))
+    page.looks.state_after_act = None
+    record.last_act = (run.call.client_id, record.navigations)
+    record.requests_before_act = page.settings.network.traffic.count
+    if page.current.tab is not None:
+        page.current.tab.acted_on = True
+    try:
+        yield
+    finally:
         if observation is not None and page.observer is not None:
             page.observer.end(observation)
-            self.run.requests = observation.requests()
-            self.run.popups += observation.popups
-            self.run.dialogs += observation.dialogs
-            if self.run.cancel.requested:
+            run.requests = observation.requests()
+            run.popups += observation.popups
+            run.dialogs += observation.dialogs
+            if run.cancel.requested:
                 await page.current.interrupt()
-        if self.act.changed:
-            page.record.revision += 1
+        if act.changed:
+            record.revision += 1
 
-    async def _settle(self, observation: Observation) -> None:
-        try:
-            async with self.run.cancel.within():
-                if self.page.observer is not None:
-                    await self.page.observer.settle(observation)
-        except TimeoutError:
-            raise self.run.cancelled_error() from None
-        if self.page.current.gone:
-            observation.notes.append(f"the page closed. {self.page.record.opener_hint}".rstrip(" ."))
 
-    def _unfinished(self) -> UnknownOutcome:
-        page, cause = self.page.record, self.page.current.cause() or "the page ended"
-        return UnknownOutcome(
-            f"{self.action.name()} was done, and then {cause}: its effect was not seen.",
+async def settled(act: Act) -> None:
+    """Wait until the page shows the act's effects. Raises UnknownOutcome if it ended before."""
+    observation, current = act.observation, act.page.current
+    if observation is None:
+        return
+    if act.action.asked_reply.awaits:
+        await _settle(act, observation)
+    if not current.live and not current.gone:
+        page, cause = act.page.record, current.cause() or "the page ended"
+        raise UnknownOutcome(
+            f"{act.action.name()} was done, and then {cause}: its effect was not seen.",
             hint=f"Look first ({next_call('snapshot', page_id=page.page_id)} reopens the page at {page.url}), then "
             "decide whether to repeat it.",
             details={"url": page.url, "context": {"lastUrl": page.url}},
         )
 
 
-class Changes(Stage):
-    """The looks at the page before and after an act, and the reply, which tells what was observed and what changed."""
-
-    def __init__(self, act: Act) -> None:
-        super().__init__(act)
-        self._before = delta.PageBefore()
-
-    async def before(self) -> None:
-        if self.action.text_key == "observed":
-            self._before = await delta.page_before(self.page, self.action)
-        elif (view := self.page.looks.view) is not None:
-            view.acted_since = True
-
-    async def after(self) -> None:
-        if self.act.observation is not None:
-            self.act.result = await _reply(self.page, self.action, self.act.result, self.act.observation, self._before)
+async def _settle(act: Act, observation: Observation) -> None:
+    page = act.page
+    try:
+        async with act.run.cancel.within():
+            if page.observer is not None:
+                await page.observer.settle(observation)
+    except TimeoutError:
+        raise act.run.cancelled_error() from None
+    if page.current.gone:
+        observation.notes.append(f"the page closed. {page.record.opener_hint}".rstrip(" ."))
 
 
-async def _reply(
+async def in_vain(act: Act, error: Exception) -> Exception | None:
+    """Add the observed effects to the error of an act that was done, but without the effect it was meant for."""
+    observation = act.observation
+    if not isinstance(error, WithoutEffect) or observation is None:
+        return error
+    await _settle(act, observation)
+    effects = "; ".join(observation.lines())
+    message = f"{error.message} Observed: {effects}." if effects else error.message
+    return WithoutEffect(message, hint=error.advice, details=error.details)
+
+
+async def look_before(act: Act) -> delta.PageBefore:
+    """Look at the page before an act whose reply tells what changed."""
+    if act.action.text_key == "observed":
+        return await delta.page_before(act.page, act.action)
+    if (view := act.page.looks.view) is not None:
+        view.acted_since = True
+    return delta.PageBefore()
+
+
+async def reply(
     page: BrowserPage, action: Action, result: Json, observation: Observation, before: delta.PageBefore
 ) -> Json:
     """Compose as much of an act's reply as its `reply` argument asks for."""

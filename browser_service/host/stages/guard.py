@@ -2,7 +2,6 @@
 person allowed that."""
 
 import re
-from operator import attrgetter
 from typing import Final
 from urllib.parse import unquote, urljoin
 
@@ -19,7 +18,7 @@ from browser_service.host import world
 from browser_service.host.elements import targets
 from browser_service.host.elements.frames import origin_of_frame
 from browser_service.host.pages.handle import BrowserPage
-from browser_service.host.stages.act import Stage
+from browser_service.host.stages.act import Act
 from browser_service.security.urls import origin_of
 
 KEY: Final = "guard"
@@ -34,20 +33,11 @@ _FOUND_WITHIN_MS: Final = 2_000
 _SHOWN: Final = 200
 
 
-class CrossOrigin(Stage):
-    """The check that an act takes nothing that its chat has read to another origin, and a note of the URLs its reply
-    tells of."""
-
-    needs = attrgetter("run.call.guard")
-
-    async def check(self) -> None:
-        await check_guard(self.run.call, self.action, self.page)
-
-    async def end(self) -> None:
-        """Note the URLs that the reply may tell of: the page's before and after, and any that was fetched."""
-        before, now = self.run.url_before or "", self.page.record.url
-        fetched = {urljoin(before, self.action.requested_url or "")} if self.action.request_method else set[str]()
-        self.run.read_at |= {before, now} | fetched
+def note_urls(act: Act) -> None:
+    """Note the URLs that the reply may tell of: the page's before and after, and any that was fetched."""
+    before, now, action = act.run.url_before or "", act.page.record.url, act.action
+    fetched = {urljoin(before, action.requested_url or "")} if action.request_method else set[str]()
+    act.run.read_at |= {before, now} | fetched
 
 
 async def check_guard(call: Call, action: Action, page: BrowserPage | None = None) -> None:

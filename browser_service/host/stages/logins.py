@@ -15,7 +15,7 @@ from browse_together.contract.model import Json
 from browse_together.contract.next_calls import next_call
 from browse_together.contract.quoting import address, quoted
 from browser_service.host.sessions.logins import cookies_of
-from browser_service.host.stages.act import Act, Stage
+from browser_service.host.stages.act import Act
 from browser_service.host.tabs.observation import Observation
 from browser_service.rules.login_ends import Cookie
 
@@ -25,12 +25,12 @@ _REFUSALS: Final = {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}
 _FIELD: Final = "input[type=password]"
 
 
-class LoginsLeft(Stage):
+class LoginsLeft:
     """The saving of logins after an act; and, if a page asks to sign in, a line about the act that ended its login."""
 
     def __init__(self, act: Act) -> None:
-        super().__init__(act)
-        page = self.page
+        self.act, self.page, self.run, self.action = act, act.page, act.run, act.action
+        page = act.page
         self._before, self._since, self._url = page.session.logins.saved, page.filled_fields.began_at, page.record.url
         self._saving: asyncio.Future[None] | None = None
 

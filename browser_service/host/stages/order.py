@@ -1,61 +1,30 @@
-"""The stages around an act, from the outside in. A feature adds its stage here and nowhere else."""
+"""The way of an act, from top to bottom: what surrounds it, and what its failure means."""
 
-from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from typing import Final
 
 from playwright.async_api import Error as PlaywrightError
 
+from browse_together.contract.actions.traits import Effect
 from browse_together.contract.errors import BrowseError
 from browse_together.contract.model import Json
-from browser_service.host.stages.act import Act, Stage
-from browser_service.host.stages.changes import Changes, Observed
-from browser_service.host.stages.errors import GRACE_S, Clock, Crash, Errors
-from browser_service.host.stages.guard import CrossOrigin
+from browser_service.host.elements.handles import let_go
+from browser_service.host.stages import changes, errors, short
+from browser_service.host.stages.act import Act
+from browser_service.host.stages.guard import check_guard, note_urls
 from browser_service.host.stages.logins import LoginsLeft
-from browser_service.host.stages.rules import Leave, OwnersRules
-from browser_service.host.stages.short import (
-    Front,
-    Handles,
-    Lease,
-    LeftFields,
-    Live,
-    PersonAtWindow,
-    Pictures,
-    SecretFields,
-    Targets,
-    Title,
-    WaitingDialog,
-)
+from browser_service.host.stages.rules import check_act, leave
 
-_ALWAYS: Final = (Errors, WaitingDialog, Clock, Crash, Front, OwnersRules, CrossOrigin, Leave, Lease)
-OF_READS: Final = (Pictures, Live, LeftFields, SecretFields, Targets, Handles, *_ALWAYS)
-OF_ACTS: Final = (
-    *(Pictures, Live, PersonAtWindow, LeftFields, Title),
-    *(Changes, SecretFields, LoginsLeft, Observed, Targets, Handles, *_ALWAYS),
-)
+_MEANINGS: Final = (errors.of_crash, errors.of_time, short.of_dialog, errors.of_playwright, changes.in_vain)
+"""What a failure means, the nearest first: each gives the same error, a better one, or None if the act was done all the
+same."""
 
 
 async def perform(act: Act) -> Json:
-    """Run an act within all its stages, and return its result."""
-    kinds = OF_ACTS if act.observed else OF_READS
-    stages: list[Stage] = [kind(act) for kind in kinds if kind.needs is None or kind.needs(act)]
-    begun: list[Stage] = []
+    """Run an act within all that surrounds it, and return its result."""
     async with AsyncExitStack() as ends:  # each has its turn, even if another fails
         try:
-            try:
-                for stage in stages:
-                    begun.append(stage)
-                    if "end" in stage.moments:
-                        ends.push_async_callback(stage.end)
-                    if "before" in stage.moments:
-                        await stage.before()
-                await _do(act, stages)
-            except (BrowseError, PlaywrightError, TimeoutError) as error:
-                await _explain(error, begun)
-            for stage in reversed(stages):
-                if "after" in stage.moments:
-                    await stage.after()
+            await (_act(act, ends) if act.observed else _read(act, ends))
         except BrowseError as error:
             act.changed = act.changed and not error.nothing_happened
             raise
@@ -63,20 +32,64 @@ async def perform(act: Act) -> Json:
     return act.result
 
 
-async def _do(act: Act, stages: Sequence[Stage]) -> None:
-    """Run the act within its own time. Playwright's timeout comes first; this one is for the calls that have none."""
-    async with act.run.cancel.within(act.action.allowed_ms() / 1000 + GRACE_S):
-        for stage in stages:
-            if "check" in stage.moments:
-                await stage.check()
-        act.result = await act.handler(act.page, act.action)
+async def _act(act: Act, ends: AsyncExitStack) -> None:
+    page, logins = act.page, LoginsLeft(act)
+    ends.enter_context(short.pictured(act))
+    await short.live(act)
+    if page.session.attached and page.current.tab is not None:
+        await ends.enter_async_context(short.person_respected(act, page.current.tab.presses))
+    await ends.enter_async_context(short.left_fields(act))
+    ends.push_async_callback(short.read_title, act)
+    before = await changes.look_before(act)
+    await short.guard_secret_fields(page)
+    ends.push_async_callback(logins.end)
+    await ends.enter_async_context(changes.observed(act))
+    await _do(act, ends)
+    await changes.settled(act)
+    await logins.after()
+    await short.guard_secret_fields(page)
+    if act.observation is not None:
+        act.result = await changes.reply(page, act.action, act.result, act.observation, before)
+    await short.check_last_field(act)
 
 
-async def _explain(error: Exception, begun: Sequence[Stage]) -> None:
-    """Raise what an error means to the stages, from the inside out; return if the act was done all the same."""
+async def _read(act: Act, ends: AsyncExitStack) -> None:
+    ends.enter_context(short.pictured(act))
+    await short.live(act)
+    await ends.enter_async_context(short.left_fields(act))
+    await short.guard_secret_fields(act.page)
+    await _do(act, ends)
+
+
+async def _do(act: Act, ends: AsyncExitStack) -> None:
+    """Run the act itself within its own time. Playwright's timeout comes first; this one is for the calls that have
+    none. The handles that it takes are released: otherwise Playwright keeps each, and its element, as long as the
+    page."""
+    page, action, call = act.page, act.action, act.run.call
+    if call.guard:
+        ends.callback(note_urls, act)
+    if page.act_rules:
+        ends.enter_context(leave(page, call))
+    with let_go():
+        try:
+            async with act.run.cancel.within(action.allowed_ms() / 1000 + errors.GRACE_S):
+                for selector in action.aim.selectors:
+                    page.note_target(selector, action.aim.frame)
+                if page.record.shares_window and action.effect is Effect.ACTS and action.needs_open_page:
+                    await page.playwright.bring_to_front()  # a page behind another gets no animation frames
+                await check_act(page, action)
+                await check_guard(call, action, page)
+                page.session.launcher.options.check_may_act()  # a host whose lease has ended begins nothing
+                act.result = await act.handler(page, action)
+        except (BrowseError, PlaywrightError, TimeoutError) as error:
+            await _explain(act, error)
+
+
+async def _explain(act: Act, error: Exception) -> None:
+    """Raise what an error means; return if the act was done all the same."""
     meaning = error
-    for stage in reversed(begun):
-        if (found := await stage.failed(meaning)) is None:
+    for what in _MEANINGS:
+        if (found := await what(act, meaning)) is None:
             return
         meaning = found
     if meaning is error:

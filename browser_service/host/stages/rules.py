@@ -3,8 +3,8 @@ by themselves, whoever in a browser sends it."""
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from operator import attrgetter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Final
 from urllib.parse import urljoin
 
@@ -24,7 +24,6 @@ from browser_service.host.elements.ties import is_chromium
 from browser_service.host.network.guard import Sent, refuse_requests
 from browser_service.host.pages.handle import BrowserPage
 from browser_service.host.scripts import results, script
-from browser_service.host.stages.act import Stage
 from browser_service.host.stages.guard import KEY as GUARD_KEY
 from browser_service.host.tabs.record import PageRecord
 from browser_service.host.tabs.tab import Tab
@@ -37,27 +36,14 @@ WAYS: Final = "The account's owner may do it: browse-together run --person, or c
 Page = tuple[PageRecord, Tab]
 
 
-class Leave(Stage):
-    """The leave that the owner's rules give the page's requests while a person acts, or if a person confirmed the
-    act."""
-
-    needs = attrgetter("page.act_rules")
-
-    async def before(self) -> None:
-        call = self.run.call
-        self.page.record.has_leave = call.by_person or bool({*call.confirmed} - {GUARD_KEY})
-
-    async def end(self) -> None:
-        self.page.record.has_leave, self.page.record.loading = False, None
-
-
-class OwnersRules(Stage):
-    """The check that no rule of the owner's refuses an act or leaves it to a person."""
-
-    needs = attrgetter("page.act_rules")
-
-    async def check(self) -> None:
-        await check_act(self.page, self.action)
+@contextmanager
+def leave(page: BrowserPage, call: Call) -> Iterator[None]:
+    """Give the page's requests the leave of the owner's rules while a person acts, or if a person confirmed the act."""
+    page.record.has_leave = call.by_person or bool({*call.confirmed} - {GUARD_KEY})
+    try:
+        yield
+    finally:
+        page.record.has_leave, page.record.loading = False, None
 
 
 async def check_act(page: BrowserPage, action: Action) -> None:

@@ -2,8 +2,10 @@
 
 import pytest
 
+from browse_together.contract.model import Json
+from browser_service.host.pages.handle import BrowserPage
 from browser_service.host.sessions.logins import cookies_of
-from browser_service.host.stages.changes import Changes
+from browser_service.host.stages import changes
 from tests.support.service import Agent, RunningService
 from tests.support.site import Answer, Site
 
@@ -17,10 +19,11 @@ async def test_a_cookie_that_a_script_makes_of_an_answer_while_the_page_is_looke
     script = "fetch('/login', {method: 'POST'})"
     await agent.call("goto", pageId="p", url=site.page("/", f'<button onclick="{script}">Sign in</button>'))
 
-    async def look(changes: Changes) -> None:
-        await changes.page.playwright.evaluate("document.cookie = 'sid=made-by-script; max-age=900'")
+    async def look(page: BrowserPage, *_: object) -> Json:
+        await page.playwright.evaluate("document.cookie = 'sid=made-by-script; max-age=900'")
+        return {}
 
-    monkeypatch.setattr(Changes, "after", look)
+    monkeypatch.setattr(changes, "reply", look)
     await agent.call("click", pageId="p", selector="button")
     saved = cookies_of(service.entry("p").session.logins.saved)
     assert "made-by-script" in {cookie["value"] for cookie in saved}
