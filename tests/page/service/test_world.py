@@ -1,7 +1,5 @@
 """Tests the world of our scripts: what a page has replaced is not there, in each kind of frame."""
 
-import asyncio
-
 import pytest
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Page
@@ -10,7 +8,6 @@ from browser_service.host import world
 from browser_service.host.elements import ties
 from browser_service.host.elements.handles import let_go
 from browser_service.host.world.worlds import ENGINE
-from tests.support.listening import PATIENCE_S, become
 from tests.support.service import Agent, RunningService
 from tests.support.site import Site
 
@@ -60,15 +57,6 @@ async def test_a_frame_that_goes_to_another_site_and_back_is_found_again(page: P
         await page.evaluate("url => { far.src = url }", url)
         await frame.wait_for_url(url)
         assert await world.evaluate(frame, "() => location.href") == url
-
-
-async def test_a_frame_that_spins_delays_no_script_in_another(page: Page, site: Site) -> None:
-    spinning = site.page("/spins", "<script>setTimeout(() => { for (;;); })</script>")
-    await page.evaluate("url => { far.src = url }", spinning.replace("127.0.0.1", "localhost"))
-    await become(lambda: page.frames[2].url.endswith("/spins"))
-    async with asyncio.timeout(PATIENCE_S):
-        assert await world.evaluate(page.frame_locator("#near").locator("p"), X) == "30"
-        assert await world.evaluate(page.frames[1], "() => document.title") == "near"
 
 
 async def test_what_our_script_finds_is_an_element_of_playwrights(page: Page) -> None:
