@@ -44,6 +44,7 @@ class Worlds:
         task = self._opening
         if task is None or (task.done() and (task.cancelled() or task.exception() is not None)):
             task = self._opening = asyncio.ensure_future(self._open(None))
+            task.add_done_callback(_read)  # whoever waited may have gone
         if not task.done():
             await asyncio.shield(task)
 
@@ -160,3 +161,7 @@ async def _if_it_has(key: str, world: World) -> World | None:
 async def _heard(session: CDPSession) -> None:
     with contextlib.suppress(PlaywrightError):
         await session.send("Runtime.evaluate", {"expression": "1"})
+
+
+def _read(opening: "asyncio.Task[None]") -> None:
+    _ = opening.cancelled() or opening.exception()
