@@ -96,7 +96,7 @@ async def _find_in_tree(page: BrowserPage, action: reading.Find, within: frozens
     totals = 0
     most = max(_LEAST_OF_EACH, FOUND_ELEMENTS // len(action.asked))
     for number, (query, matches) in enumerate(zip(action.asked, found, strict=True), 1):
-        listed = search.called_so(matches, query.named)[:most]
+        listed = search.listed(matches, query.named, most)
         view.add_refs(match.node for match in listed)
         of_several: Json = {"query": number} if action.queries else {}
         rows += [{**search.to_json(view.tree, match), **of_several} for match in listed]

@@ -7,6 +7,7 @@ from playwright.async_api import ElementHandle, Page
 from playwright.async_api import Error as PlaywrightError
 from typing_extensions import TypedDict
 
+from browse_together.contract.cuts import shown_of
 from browser_service.actions.support.field_values import not_as_given, shorten
 from browser_service.host import errors, world
 from browser_service.host.scripts import results, script
@@ -55,8 +56,9 @@ async def choose_as_typed(page: Page, element: ElementHandle, text: str) -> tupl
     names = [*dict.fromkeys(results.read(list[str], await world.evaluate(element, _OPTIONS)))]
     same = [name for name in names if name.casefold() == text.strip().casefold()]
     if len(same) != 1:
-        more = f", and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-        return "", f"its list has {', '.join(map(repr, names[:_NAMED]))}{more}" if names else ""
+        shown = shown_of(len(names), _NAMED)
+        more = f", and {len(names) - shown} more" if len(names) > shown else ""
+        return "", f"its list has {', '.join(map(repr, names[:shown]))}{more}" if names else ""
     await _go_to(page, element, same[0])
     seen = await _state(element, "")
     is_beside = same[0] != seen["value"] and same[0] in seen["shown"]

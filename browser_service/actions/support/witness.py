@@ -10,6 +10,7 @@ from playwright.async_api import ElementHandle, Frame, Locator, Page
 from playwright.async_api import Error as PlaywrightError
 from pydantic import BaseModel, JsonValue, TypeAdapter
 
+from browse_together.contract.cuts import shown_of
 from browse_together.contract.errors import WithoutEffect
 from browse_together.contract.next_calls import next_call
 from browse_together.contract.quoting import element_name, quoted
@@ -18,6 +19,7 @@ from browser_service.host.elements.locators import evaluate_all
 from browser_service.host.scripts import script
 
 _WATCH_RESULT_S: Final = 0.1
+_SHOWN: Final = 3
 _VERDICT_S: Final = 1.0
 
 _WATCH: Final = script("click_witness")
@@ -86,9 +88,10 @@ class Verdict(BaseModel):
         """Describe the other effects."""
         left = ["it went away at the mouse down, before the click"] if self.left or self.missed else []
         then = [_MOUSE_DOWN_EFFECTS[self.then].format(by=element_name(self.by))] if self.then else []
-        invalid = [f"{quoted(name)}: {quoted(message)}" for name, message in self.invalid[:3]]
-        if len(self.invalid) > 3:  # noqa: PLR2004 - as above
-            invalid.append(f"and {len(self.invalid) - 3} more")
+        shown = shown_of(len(self.invalid), _SHOWN)
+        invalid = [f"{quoted(name)}: {quoted(message)}" for name, message in self.invalid[:shown]]
+        if len(self.invalid) > shown:
+            invalid.append(f"and {len(self.invalid) - shown} more")
         refused = [f"refused by the page's content security policy: {quoted(self.refused)}"] if self.refused else []
         return [*left, *then, *refused, *([f"the form was not sent: {'; '.join(invalid)}"] if invalid else [])]
 

@@ -8,7 +8,7 @@ from typing import Any, Final, cast
 from pydantic import JsonValue
 from typing_extensions import TypedDict
 
-from browse_together.contract.cuts import cut
+from browse_together.contract.cuts import cut, shown_of
 from browse_together.contract.model import weight
 from browse_together.contract.next_calls import next_call
 from browser_service.host.elements.given_words import GivenWords
@@ -164,5 +164,6 @@ def _fields() -> Bounded[tuple[str, str | None, str], FilledField]:
 
 
 def _join(fields: list[FilledField]) -> str:
-    shown = ", ".join(cut(field.selector, 80) for field in fields[:_SHOWN])
-    return shown + (f" and {len(fields) - _SHOWN} more" if len(fields) > _SHOWN else "")
+    most = shown_of(len(fields), _SHOWN)
+    shown = ", ".join(cut(field.selector, 80) for field in fields[:most])
+    return shown + (f" and {len(fields) - most} more" if len(fields) > most else "")

@@ -10,6 +10,7 @@ from playwright.async_api import ElementHandle, Frame, FrameLocator, Locator, Pa
 from playwright.async_api import Error as PlaywrightError
 from typing_extensions import TypedDict
 
+from browse_together.contract.cuts import shown_of
 from browse_together.contract.errors import ElementNotFound
 from browse_together.contract.model import Json
 from browse_together.contract.next_calls import next_call
@@ -87,8 +88,9 @@ async def check(page: Page, locator: Locator, selector: str) -> None:
 
 
 def describe(matches: list[FrameMatch]) -> str:
-    names = ", ".join(f"{match.name} ({match.count})" for match in matches[:_LISTED_FRAMES])
-    more = len(matches) - _LISTED_FRAMES
+    shown = shown_of(len(matches), _LISTED_FRAMES)
+    names = ", ".join(f"{match.name} ({match.count})" for match in matches[:shown])
+    more = len(matches) - shown
     return f"{names} and {more} more frames" if more > 0 else names
 
 

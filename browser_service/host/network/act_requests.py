@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 from playwright.async_api import Request, Response
 
+from browse_together.contract.cuts import shown_of
 from browse_together.contract.model import Json
 from browse_together.contract.next_calls import next_call
 from browse_together.contract.quoting import address, quoted
@@ -266,7 +267,8 @@ def add_line(lines: list[str], line: str) -> None:
 
 def first(lines: list[str], count: int, name: str) -> list[str]:
     """Return the first lines, and a line that counts the rest."""
-    return [*lines[:count], *([f"and {len(lines) - count} more {name}"] if len(lines) > count else [])]
+    shown = shown_of(len(lines), count)
+    return [*lines[:shown], *([f"and {len(lines) - shown} more {name}"] if len(lines) > shown else [])]
 
 
 def is_read(request: Request) -> bool:

@@ -6,7 +6,7 @@ from itertools import islice
 from typing import Final
 
 from browse_together.contract import similarity
-from browse_together.contract.cuts import shortened
+from browse_together.contract.cuts import shortened, shown_of
 from browse_together.contract.model import Json
 from browser_service.host.reading.places import place
 from browser_service.host.reading.tree import CHOICES, Node, Tree, ancestors
@@ -130,10 +130,12 @@ def to_line(nodes: Tree, match: Match, *, alone: bool = False) -> str:
     return f"{line}{f' · {where}' if where else ''}"
 
 
-def called_so(matches: list[Match], name: str | None) -> list[Match]:
-    """Return the matches with exactly this name, if there are any: in other names it occurs by chance."""
+def listed(matches: list[Match], name: str | None, most: int) -> list[Match]:
+    """Return the matches to list: those with exactly this name, if there are any, because in other names it occurs by
+    chance. One that is beside these is listed too: its number would take as much room."""
     exact = [match for match in matches if name and match.node.name.casefold() == name.casefold()]
-    return exact or matches
+    count = min(len(exact) or len(matches), most)
+    return matches[: shown_of(len(matches), count)]
 
 
 def to_lines(nodes: Tree, listed: list[Match], total: int) -> list[str]:

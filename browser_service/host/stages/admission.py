@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from browse_together.contract.actions.base import Action
 from browse_together.contract.actions.traits import Claim, Effect, Scope
 from browse_together.contract.calls import Call
+from browse_together.contract.cuts import shown_of
 from browse_together.contract.errors import AffectsOthers, BrowseError, PageOwned, StaleRevision, field_details
 from browse_together.contract.model import Json
 from browse_together.contract.next_calls import next_call
@@ -258,8 +259,9 @@ def check_others(action: Action, client_id: str, pages: Iterable[PageRecord]) ->
         return
     session: Json = {"sessionId": action.addressed.session} if action.scope is Scope.SESSION else {}
     named = [(page.page_id, who) for page, who in affected if not page.private_from(client_id)]
-    words = [f'"{page_id}" of "{who}"' for page_id, who in named[:_NAMED]]
-    words += [f"{len(named) - _NAMED} more"] if len(named) > _NAMED else []
+    shown = shown_of(len(named), _NAMED)
+    words = [f'"{page_id}" of "{who}"' for page_id, who in named[:shown]]
+    words += [f"{len(named) - shown} more"] if len(named) > shown else []
     words += [_private_pages(count)] if (count := len(affected) - len(named)) else []
     raise AffectsOthers(
         f"{action.name()} would affect {', '.join(words[:-1])}{' and ' if words[1:] else ''}{words[-1]}. "

@@ -10,6 +10,7 @@ from typing_extensions import TypedDict
 
 from browse_together.contract.actions.base import Action
 from browse_together.contract.actions.traits import Effect
+from browse_together.contract.cuts import shown_of
 from browse_together.contract.errors import BrowseError, ElementNotInteractable
 from browse_together.contract.model import Json
 from browse_together.contract.next_calls import next_call
@@ -148,8 +149,8 @@ def _cause(message: str, state: ElementState) -> tuple[str, str, str] | None:
         inner = ", and what is in it has" if state["inner"] else ""
         return "is not visible", f"is not visible: {state['unseen']}{inner}", ""
     if state["options"] and "option" in message:
-        options = "; ".join(map(quoted, state["options"][:_LISTED_OPTIONS]))
-        more = len(state["options"]) - _LISTED_OPTIONS
+        shown = shown_of(len(state["options"]), _LISTED_OPTIONS)
+        options, more = "; ".join(map(quoted, state["options"][:shown])), len(state["options"]) - shown
         return "", "", f"It offers {options}{f' and {more} more' if more > 0 else ''}."
     return None
 

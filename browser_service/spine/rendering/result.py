@@ -9,6 +9,7 @@ from pydantic import JsonValue
 
 from browse_together.contract.actions.base import Action
 from browse_together.contract.catalogue import NAMES
+from browse_together.contract.cuts import shown_of
 from browse_together.contract.model import Json, list_at
 from browse_together.contract.next_calls import next_call
 from browse_together.contract.quoting import Foreign, address, escaped, flat, quoted
@@ -170,8 +171,8 @@ def _requested(result: Json) -> list[str]:
 
 def _first_lines(lines: list[str], noun: str) -> list[str]:
     """Return the first lines, and how many more there are: a page can make any number."""
-    remainder = [f"and {len(lines) - _MOST_LINES} more {noun}"] if len(lines) > _MOST_LINES else []
-    return lines[:_MOST_LINES] + remainder
+    shown = shown_of(len(lines), _MOST_LINES)
+    return lines[:shown] + ([f"and {len(lines) - shown} more {noun}"] if len(lines) > shown else [])
 
 
 def origin_of(url: str) -> str:

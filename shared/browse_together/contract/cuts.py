@@ -19,6 +19,11 @@ _END: Final = re.compile("\ufdd0([^\ufdd0\ufdd1]*)\ufdd1")
 """Unicode reserves these two characters for internal use by programs."""
 
 
+def shown_of(count: int, most: int) -> int:
+    """Return how many of a list to show: one more than the most, if it fits where "and 1 more" would stand."""
+    return count if count <= most + 1 else most
+
+
 class Place(NamedTuple):
     """The place of a secret in a text, and its replacement."""
 

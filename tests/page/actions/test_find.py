@@ -75,6 +75,13 @@ async def test_find_lists_exact_names_first(tab: Tab) -> None:
     assert [m["role"] for m in found["matches"]] == ["button", "link", "paragraph"]
 
 
+async def test_find_lists_a_single_other_name_beside_the_exact_one(tab: Tab) -> None:
+    await tab.show("<button>Save</button><button>Save all</button><button>Reset</button>")
+    found = await tab.call("find", role="button", name="save")
+    assert [match["name"] for match in found["matches"]] == ["Save", "Save all"]
+    assert "more" not in found["found"]
+
+
 async def test_find_without_matches_names_the_nearest(tab: Tab) -> None:
     await tab.show(SHOP)
     found = await tab.call("find", role="link", name="Carts")

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
-from browse_together.contract.cuts import BEYOND, cut, hide, last, shortened, without_ends
+from browse_together.contract.cuts import BEYOND, cut, hide, last, shortened, shown_of, without_ends
 from browse_together.contract.quoting import address, one_line
 from browser_service.security.concealment import Concealment
 
@@ -72,3 +72,8 @@ def test_text_beyond_a_scripts_cut_is_removed() -> None:
     many = without_ends(["a\ufdd0b\ufdd1"] * 3_000)
     assert isinstance(many, list)
     assert (len(many), many[0], many[-1]) == (3_000, "a", "")
+
+
+@pytest.mark.parametrize(("count", "shown"), [(0, 0), (2, 2), (3, 3), (4, 4), (5, 3), (90, 3)])
+def test_the_number_of_what_is_left_out_never_stands_where_it_would_fit_itself(count: int, shown: int) -> None:
+    assert shown_of(count, 3) == shown
