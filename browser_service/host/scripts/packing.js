@@ -41,8 +41,14 @@ const spelled = value => {
     if (value instanceof RegExp) return `/${value.source}/${value.flags}`;
   } catch { /* of another kind */ }
 };
+const entries = value => {  // a page's own collection may have no end
+  const all = [];
+  for (const each of value) if (all.length < MOST_VALUES) all[all.length] = each; else break;
+  return all;
+};
 const listed = value => {
   if (Array.isArray(value)) return value;
+  if (value instanceof Map || value instanceof Set) return entries(value);
   if (ArrayBuffer.isView(value) && value.length !== undefined) return value;
   return value instanceof ArrayBuffer ? new Uint8Array(value) : undefined;
 };
@@ -110,7 +116,10 @@ const pack = value => {
 
 const said = error => {
   let text = '';
-  try { text = typeof error?.message === 'string' ? `${error.name}: ${error.message}` : `${error}` } catch { /* no words */ }
+  try {
+    text = typeof error?.message === 'string' ? `${error.name}: ${error.message}` : `${error}`;
+    if (text === '[object Object]') text = pack(error).replace(/^\w+ /, '');
+  } catch { /* no words */ }
   return head(text, MOST_SAID) || 'an exception';
 };
 export const packed = run => {

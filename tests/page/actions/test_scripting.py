@@ -36,6 +36,8 @@ SPELLED: dict[str, object] = {
     "new URL('http://127.0.0.1/a')": "http://127.0.0.1/a",
     "(() => { const a = {n: 1}; a.self = a; return a })()": {"n": 1, "self": "[Circular]"},
     "(() => { const a = [1]; return [a, a] })()": [[1], [1]],
+    "new Map([['green', 5], ['black', {pack: 2}]])": [["green", 5], ["black", {"pack": 2}]],
+    "new Set(['a', 'b'])": ["a", "b"],
 }
 
 OTHERS = ["-0", "window", "document.body", "Symbol('s')", "() => () => 1", "new Map([[1, 2]])", "/re/g",
@@ -101,6 +103,7 @@ async def test_a_script_that_throws_is_an_error_with_its_words(tab: Tab) -> None
     for script, said in {
         "() => { throw new TypeError('no tea left') }": "no tea left",
         "Promise.reject(new Error('promised badly'))": "promised badly",
+        "Promise.reject({error: 'sold out', left: 0})": '{"error":"sold out","left":0}',
         "not_defined.x": "not_defined is not defined",
         "this is no script": "SyntaxError",
         "() => { throw 'a bare string' }": "a bare string",
