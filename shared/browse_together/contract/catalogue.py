@@ -149,17 +149,22 @@ def unwrap(body: Body) -> dict[str, JsonValue]:
 
 
 def _without_texts(body: Body) -> dict[str, JsonValue]:
-    """Parse JSON texts of lists and objects in a body, wherever its action does not take texts."""
+    """Parse JSON texts of lists and objects in a body, wherever its action does not take texts, and take a word for a
+    list of one."""
     given, name = {**body}, body.get("action")
-    texts = [key for key, value in given.items() if isinstance(value, str) and value.lstrip()[:1] in {"[", "{"}]
-    if not texts or not isinstance(name, str) or name not in NAMES:
+    if not isinstance(name, str) or name not in NAMES or not any(isinstance(value, str) for value in given.values()):
         return given
     action, alias = NAMES[name].action, NAMES[name].alias
     properties = properties_of(full_schema(action))
-    for key in texts:
+    for key, value in body.items():
         listed = alias.renames.get(key, key) if alias else key
-        if key in action.option_bags or properties.get(listed, {}).get("type") in {"array", "object"}:
-            given[key] = cast("JsonValue", decoded(given[key]))
+        property_, bag = properties.get(listed, {}), key in action.option_bags
+        if not isinstance(value, str) or not (property_ or bag):
+            continue
+        if value.lstrip()[:1] in {"[", "{"} and (bag or property_.get("type") in {"array", "object"}):
+            given[key] = cast("JsonValue", decoded(value))
+        elif property_.get("type") == "array" and object_at(property_, "items").get("type") == "string":
+            given[key] = [value]
     _check_text(given)
     return given
 

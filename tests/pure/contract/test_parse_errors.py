@@ -278,6 +278,13 @@ def test_a_list_or_object_that_a_host_sends_as_text_is_parsed(body: Body, name: 
     assert parse({**body, name: json.dumps(value)}) == parse({**body, name: value})
 
 
+def test_a_word_is_a_list_of_one_where_a_list_of_words_is_taken() -> None:
+    logged = {"action": "get_console_messages"}
+    assert parse({**logged, "types": "error"}) == parse({**logged, "types": ["error"]})
+    assert parse({**CLICK, "modifiers": "Shift"}) == parse({**CLICK, "modifiers": ["Shift"]})
+    assert refused({**logged, "types": "shout"}).message.startswith("types.0 of get_console_messages: Input should be")
+
+
 def test_a_text_that_looks_like_json_stays_a_text_where_texts_are_taken() -> None:
     assert parse({**FILL, "value": '["a"]'}).model_dump()["value"] == '["a"]'
     assert parse({"action": "click", "selector": "[name=a]"}).aim.selector == "[name=a]"
