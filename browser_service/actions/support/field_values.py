@@ -76,7 +76,7 @@ class Question(Generic[T]):
         target: world.Target = frame or await none_if_gone(world.keep(element)) or element
         awaited = {"event": self.event, "over": over, "meant": page.elements.meant_event if frame else None}
         looking = asyncio.ensure_future(_look(target, self, [0, FIELD_CHARACTERS, awaited, self.enters]))
-        await asyncio.sleep(0)  # sends the question before the act
+        await world.begun(page.playwright)  # `looking` has sent its question by then
         try:
             result = await act()
             if not (await asyncio.wait({looking}, timeout=_EVENT_S))[0]:

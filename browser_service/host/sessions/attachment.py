@@ -195,7 +195,6 @@ class Attachment:
             self.playwright, driver = await (early or start_driver())
             self._driver = WatchedProcess(driver) if driver else None
             browser = await self._connect(self.playwright, found)
-            await register_engines(self.playwright)  # after it has connected, so that the person's context takes part
         except BaseException:
             await self._leave()
             raise
@@ -225,12 +224,13 @@ class Attachment:
             for tell in [*self._told]:
                 tell(self._waits_for)
         try:
-            return await playwright.chromium.connect_over_cdp(
+            browser = await playwright.chromium.connect_over_cdp(
                 found.url,
                 headers={**self.options.cdp_headers} or None,
                 no_defaults=True,
                 timeout=0 if found.asks else _ATTACHES_WITHIN_MS,
             )
+            await register_engines(playwright)  # so that the person's context takes part
         except PlaywrightError as error:
             if found.asks and _REFUSED in str(error):
                 self._refused = True
@@ -242,6 +242,7 @@ class Attachment:
             raise attach_failed(error, found.url) from error
         finally:
             self._asks = False
+        return browser
 
     def _refusal(self) -> BrowserLaunchFailed:
         arguments = self.target.arguments if self.target is not None else ()

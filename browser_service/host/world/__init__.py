@@ -163,6 +163,12 @@ async def element(target: Page | Frame | ElementHandle, source: str, argument: o
     return handle
 
 
+async def begun(page: Page) -> None:
+    """Wait until functions that were sent have begun: what Playwright sends goes another way, and may overtake them."""
+    if is_apart(page):
+        await _worlds(page).hear_all()
+
+
 async def handle_of(locator: Locator, timeout_ms: float | None = None) -> ElementHandle:
     """Return a locator's element, for the rest of the call, once it is there."""
     if not is_apart(locator.page):

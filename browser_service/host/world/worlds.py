@@ -77,7 +77,7 @@ class Worlds:
 
     async def _find(self, key: str) -> World:
         """Return the world that has kept something under a key. Raises NotHereError if none has."""
-        for look in (None, self._hear_all, self._open_frames):
+        for look in (None, self.hear_all, self._open_frames):
             if look is not None:
                 await look()
             if (found := await self._having(key)) is not None:
@@ -100,8 +100,9 @@ class Worlds:
                     each.cancel()
         return None
 
-    async def _hear_all(self) -> None:
-        """Hear of all worlds that were there before this was asked."""
+    async def hear_all(self) -> None:
+        """Wait until all has begun that was sent before, and all worlds are known that were there before. Whoever spins
+        is not waited for."""
         sessions = {each.session for each in self._worlds.values()}
         asked = (_heard(each) for each in sessions)
         await within(_ANSWERS_WITHIN_S, *asked)
