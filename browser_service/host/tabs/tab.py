@@ -215,12 +215,16 @@ class Tab:
 
     async def read_title(self) -> str:
         """Read the title, or the beginning of a long one: the page decides its length, and acts read it again and
-        again. It is the page's own word in any world, and this one is there in each document, with one message, even
-        while a print window is open."""
+        again. Nothing of it is awaited, so that it is answered even while a print window is open; nor is a world of
+        ours, where none is known yet."""
         if self.cdp is None:
             return well_formed(cut(await self.page.title(), _TITLE_CHARACTERS))
-        found = await self.cdp.send("Runtime.evaluate", {"expression": f"({_TITLE})()"})
-        return well_formed(str(results.value_of(found["result"].get("value"))))
+        if world.is_at_hand(self.page):
+            answer = await world.evaluate(self.page, _TITLE, awaits=False)
+        else:
+            found = await self.cdp.send("Runtime.evaluate", {"expression": f"({_TITLE})()"})
+            answer = found["result"].get("value")
+        return well_formed(str(results.value_of(answer)))
 
     async def try_close(self, record: PageRecord) -> bool:
         """Close the tab unless its document refuses. The document may ask somebody first, by a dialog. Close one that

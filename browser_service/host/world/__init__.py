@@ -87,9 +87,10 @@ _kept_as: Final = WeakKeyDictionary[ElementHandle, Kept]()
 """As what our world keeps the element of a handle."""
 
 
-def open_early(page: Page) -> Awaitable[None]:
-    """Have Chromium tell of the worlds of a page before a script needs them."""
-    return _worlds(page).open() if is_apart(page) else asyncio.sleep(0)
+async def open_early(page: Page) -> None:
+    """Get to know the worlds of a page before a script needs them."""
+    if is_apart(page):
+        await evaluate(page, "() => 0")
 
 
 def is_apart(page: Page) -> bool:
@@ -97,11 +98,14 @@ def is_apart(page: Page) -> bool:
     return ties.is_chromium(page.context)
 
 
-async def evaluate(target: Target, source: str, argument: object = None, *, timeout_ms: float | None = None) -> object:
+async def evaluate(
+    target: Target, source: str, argument: object = None, *, timeout_ms: float | None = None, awaits: bool = True
+) -> object:
     """Return what a function of ours gives: of an argument, in the document of a page or frame; or of an element and an
-    argument. For a locator's element it waits, as long as Playwright would or `timeout_ms`. Raises PlaywrightError."""
+    argument. For a locator's element it waits, as long as Playwright would or `timeout_ms`. A promise is awaited if
+    `awaits`. Raises PlaywrightError."""
     if isinstance(target, Kept) or is_apart(await _page_of(target)):
-        call = Call(function(source, _on(target)), argument)
+        call = Call(function(source, _on(target)), argument, awaits=awaits)
         return (await _ask(target, call, timeout_ms))[1]["result"].get("value")
     if isinstance(target, Locator):
         return await target.evaluate(source, argument, timeout=timeout_ms)
@@ -161,6 +165,11 @@ async def element(target: Page | Frame | ElementHandle, source: str, argument: o
     if handle is not None:
         _kept_as[taken(handle)] = Kept(page, given)
     return handle
+
+
+def is_at_hand(page: Page) -> bool:
+    """Return whether a function is sent to the page's document at once."""
+    return is_apart(page) and _worlds(page).knows_document
 
 
 async def begun(page: Page) -> None:

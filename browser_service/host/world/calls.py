@@ -53,6 +53,7 @@ class Call(NamedTuple):
     argument: object
     given: str = ""
     """The key under which it keeps the element that it gives."""
+    awaits: bool = True
     by_value: bool = True
 
     async def run(self, world: World, keys: list[str]) -> tuple[CDPSession, Answer]:
@@ -65,7 +66,7 @@ class Call(NamedTuple):
                 "uniqueContextId": world.unique_id,
                 "arguments": arguments,
                 "returnByValue": self.by_value,
-                "awaitPromise": True,
+                "awaitPromise": self.awaits,
             },
         )
 

@@ -48,6 +48,11 @@ class Worlds:
         if not task.done():
             await asyncio.shield(task)
 
+    @property
+    def knows_document(self) -> bool:
+        """True while it knows the world of the page's document, and so sends functions there at once."""
+        return self._of(self._page.main_frame) is not None
+
     async def in_frame(self, frame: Frame, call: Call) -> tuple[CDPSession, Answer]:
         """Call a function in the document of a frame. In a known world the message is sent at once, before any later
         one. Raises NotHereError if the document goes."""

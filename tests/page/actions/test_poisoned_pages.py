@@ -18,6 +18,7 @@ PAGES = {
     "a function Set": "<script>function Set(cards) { this.cards = cards || [] } var hand = new Set([1])</script>",
     "a class Node": "<script>class Node {} class Element {} class Text {} class Event {} class Range {}</script>",
     "clocks that stand still": f"<script>{STOPPED}</script>",
+    "JSON of its own": "<script>JSON.stringify = () => '\"lie\"'</script>",
     "timers of its own": f"<script>{STOPPED} setTimeout = requestAnimationFrame = () => 0</script>",
     "elements with properties": "<script>for (const e of document.querySelectorAll('*'))"
     " e.matches = e.closest = e.shadowRoot = e.checkVisibility = 1</script>",
@@ -28,6 +29,7 @@ PAGES = {
 @pytest.mark.parametrize("of", PAGES)
 async def test_a_page_with_its_own_builtins_is_read_and_acted_on_like_any_other(of: str, tab: Tab) -> None:
     await tab.show(SHOP + PAGES[of])
+    assert (await tab.call("get_page_title"))["title"].startswith("/page-")
     assert '- textbox "Name" [ref=' in (await tab.call("snapshot"))["snapshot"]
     assert (await tab.call("fill", selector="#n", value="Ann"))["observed"] == "as given"
     assert "checked" in (await tab.call("check", selector="#k"))["observed"]
