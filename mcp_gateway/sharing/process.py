@@ -135,7 +135,8 @@ class SharedProcess:
                 await asyncio.wait_for(self._has_come.wait(), left_s)
             self._has_come.clear()
             return False
-        if self._place.socket_id() != self._socket_id:  # removed, or replaced by another
+        now = self._place.socket_id()
+        if not now or now != self._socket_id:  # removed, maybe before this process looked, or replaced by another
             return not self._chats
         try:
             with self._place.locked(within_s=0):

@@ -1,7 +1,9 @@
 """Tests what is sent again to the next process, and where a launcher finds it."""
 
+import asyncio
 import json
 import os
+import socket
 from pathlib import Path
 
 import pytest
@@ -10,9 +12,11 @@ from hypothesis import strategies as st
 
 from browse_together.contract.wire import ATTEMPT_META, CALL_ID_META, MOST_SUBSCRIBED
 from mcp_gateway.jsonrpc import Message
+from mcp_gateway.sharing import process
 from mcp_gateway.sharing.place import NotShared, Place
 from mcp_gateway.stdio import hello
 from mcp_gateway.unanswered import Unanswered
+from tests.support.listening import PATIENCE_S
 
 
 def message(method: str, request_id: int | None = None, **params: object) -> Message:
@@ -138,6 +142,18 @@ def test_another_accounts_folder_is_not_used(monkeypatch: pytest.MonkeyPatch) ->
     assert Place.of(environment).path.startswith("/dev/")
     monkeypatch.setattr(os, "getuid", lambda: owner + 1)
     assert Place.of(environment).path.startswith("/short/")
+
+
+@pytest.mark.anyio
+async def test_a_process_whose_folder_went_before_it_looked_ends(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(process, "_FIRST_WITHIN_S", 0.01)
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(tmp_path / "x.sock"))
+        listener.listen()
+        gone = Place(str(tmp_path / "gone"), "x")
+        await asyncio.wait_for(process.SharedProcess(listener, gone, None).run(), PATIENCE_S)
 
 
 def test_programs_that_look_in_other_places_have_other_processes() -> None:
