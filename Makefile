@@ -29,7 +29,7 @@ test: setup ## Run the tests that start nothing of their own, and the promises f
 test-more: setup ## Run those that take longer: processes, crashes, kills, attacks and lies of pages
 	@$(TESTS) -m "thorough and not (long or ray)"
 
-smoke: setup ## Run forty tests with the oldest libraries that pyproject.toml allows, and with the newest
+smoke: setup ## Run sixty tests with the oldest libraries that are allowed, the newest, and another Chromium
 	@$(PYTHON_IN_VENV) -m scripts.libraries smoke
 
 upgrade: setup ## Run the quick tests with the newest libraries there are, and say what broke

@@ -1,6 +1,6 @@
 """Tries the libraries that change most often in other versions than those of constraints.txt, and another Chromium.
 
-`smoke` runs some fifty tests with the oldest versions that pyproject.toml allows, with the newest, and with the
+`smoke` runs some sixty tests with the oldest versions that pyproject.toml allows, with the newest, and with the
 Chromium of a package of npm. `upgrade` takes the newest that there are, allowed or not, runs the quick tests, and says
 what broke, and by which library. Each set of versions has an environment of its own, which lies above .venv and has all
 the rest from there.

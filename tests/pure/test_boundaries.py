@@ -99,7 +99,8 @@ KNOWN_TO_ALL = (
 FLOORS = (
     {"scripts"},
     {"background", "errors", "events", "files", "seam"},
-    {"elements", "world"},
+    {"world"},
+    {"elements"},
     {"network"},
     {"reading"},
     {"tabs"},

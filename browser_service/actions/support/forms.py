@@ -33,7 +33,6 @@ from browser_service.actions.support.secret_values import kept_whole, to_type
 from browser_service.actions.support.sliders import move_slider, take_last_step
 from browser_service.host import errors, world
 from browser_service.host.elements.field_watch import FIELD_CHARACTERS
-from browser_service.host.elements.handles import taken
 from browser_service.host.elements.locators import without_state_check
 from browser_service.host.pages.handle import BrowserPage
 from browser_service.host.scripts import results, script
@@ -41,6 +40,7 @@ from browser_service.host.scripts.results import BadResult
 from browser_service.host.stages import explanation
 from browser_service.host.stages.rules import check_button, check_field
 from browser_service.host.tabs.presses import clicks, filling, sent
+from browser_service.host.world.handles import taken
 
 T = TypeVar("T")
 

@@ -9,10 +9,10 @@ from pydantic import StringConstraints
 
 from browse_together.contract.actions.arguments import LONG_TEXT
 from browser_service.host.elements.frames import origin_of_frame
-from browser_service.host.elements.handles import taken
 from browser_service.host.elements.locators import none_if_gone
 from browser_service.host.files import Files
 from browser_service.host.scripts import results, script
+from browser_service.host.world.handles import taken
 from browser_service.rules.bounded import Bounded
 
 _LISTEN: Final = script("copied")

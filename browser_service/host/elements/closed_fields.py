@@ -11,8 +11,8 @@ from playwright.async_api import CDPSession, Frame
 from playwright.async_api import Error as PlaywrightError
 
 from browse_together.contract.frames import Box
-from browser_service.host.elements.ties import open_session
 from browser_service.host.scripts import script
+from browser_service.host.world.ties import open_session
 
 _MOST_FIELDS: Final = 100
 """The most fields in one renderer that are checked for closed roots."""

@@ -7,7 +7,7 @@ from typing import Final, Protocol
 
 from playwright.async_api import FileChooser, Page
 
-from browser_service.host.elements.ties import ignore, listen
+from browser_service.host.world.ties import ignore, listen
 
 _EVENT: Final = "filechooser"
 

@@ -11,8 +11,8 @@ from pydantic import FiniteFloat
 from browse_together.contract.errors import ElementNotInteractable
 from browse_together.contract.model import Json
 from browser_service.host import world
-from browser_service.host.elements.handles import taken
 from browser_service.host.scripts import results, script
+from browser_service.host.world.handles import taken
 
 _ELEMENT_NAME: Final = results.bounded(script("element_name"))
 _ELEMENT_AT: Final = script("element_at")

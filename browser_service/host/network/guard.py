@@ -16,8 +16,8 @@ from playwright.async_api import Error as PlaywrightError
 
 from browse_together.contract.background import Background
 from browse_together.contract.model import Json, object_at
-from browser_service.host.elements.ties import is_chromium, open_session
 from browser_service.host.network.sign_in import SignIn
+from browser_service.host.world.ties import is_chromium, open_session
 from browser_service.rules.bounded import Bounded
 from browser_service.security.act_rules import ActRules
 from browser_service.security.urls import UrlPolicy

@@ -15,8 +15,8 @@ from playwright.async_api import Error as PlaywrightError
 
 from browse_together.contract.background import Background
 from browse_together.contract.model import Json
-from browser_service.host.elements.ties import is_chromium, open_session
 from browser_service.host.network.guard import resolve_paused
+from browser_service.host.world.ties import is_chromium, open_session
 
 
 class Blocking(Protocol):

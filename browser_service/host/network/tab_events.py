@@ -7,7 +7,7 @@ from typing import Final
 from playwright.async_api import ConsoleMessage, Page, Request, Response
 from playwright.async_api import Error as PlaywrightError
 
-from browser_service.host.elements.ties import ignore, listen
+from browser_service.host.world.ties import ignore, listen
 from browser_service.rules.window import Rate
 
 _NOTICES_A_SECOND: Final = 250

@@ -23,9 +23,9 @@ from browse_together.contract.background import AtMost
 from browse_together.contract.cuts import BEYOND, cut
 from browse_together.contract.errors import PageNotFound, TimedOut
 from browse_together.contract.next_calls import next_call
-from browser_service.host.elements.ties import listen
 from browser_service.host.events import address_of, well_formed
 from browser_service.host.network.tab_events import TabEvents, TabListener
+from browser_service.host.world.ties import listen
 from browser_service.rules.bounded import Bounded
 from browser_service.security.origins import within
 from browser_service.security.redaction import safe_url

@@ -14,7 +14,6 @@ from browse_together.contract.next_calls import next_call
 from browser_service.host.elements import frames as in_frames
 from browser_service.host.elements import locators
 from browser_service.host.elements.filled_fields import Lasting
-from browser_service.host.elements.handles import taken
 from browser_service.host.elements.locators import is_ref, leading_ref
 from browser_service.host.pages.current_tab import CurrentTab
 from browser_service.host.pages.effects import Effects
@@ -22,6 +21,7 @@ from browser_service.host.pages.looks import Looks
 from browser_service.host.pages.screencast import Screencast
 from browser_service.host.reading import identity, places, snapshot, tree
 from browser_service.host.reading.snapshot import ClientView
+from browser_service.host.world.handles import taken
 
 R = TypeVar("R")
 _SAME: Final = 5

@@ -14,7 +14,6 @@ from browse_together.contract.quoting import address
 from browser_service.host.background import bounded, within
 from browser_service.host.calls import CallRun, RunningCalls
 from browser_service.host.elements.filled_fields import FilledFields
-from browser_service.host.elements.ties import cut, listen
 from browser_service.host.events import EventLog
 from browser_service.host.network.downloads import Downloads
 from browser_service.host.pages.current_tab import CurrentTab
@@ -35,6 +34,7 @@ from browser_service.host.tabs.record import PageRecord
 from browser_service.host.tabs.recording import Recorder
 from browser_service.host.tabs.settings import PageSettings
 from browser_service.host.tabs.tab import Tab
+from browser_service.host.world.ties import cut, listen
 from browser_service.rules.human_requests import HumanRequests
 from browser_service.rules.leases import Lease, Ownership
 from browser_service.rules.turns import PageQueue

@@ -13,7 +13,6 @@ from browse_together.contract.quoting import quoted
 from browse_together.contract.strokes import ChosenFile, Stroke, Strokes
 from browse_together.contract.wire import FILE_BYTES
 from browser_service.host import world
-from browser_service.host.elements.handles import let_go
 from browser_service.host.elements.targets import element_at
 from browser_service.host.pages.current_tab import CurrentTab
 from browser_service.host.pages.recovery import Recovery
@@ -26,6 +25,7 @@ from browser_service.host.tabs.open_list import OpenList
 from browser_service.host.tabs.phone import Fit, lead_on
 from browser_service.host.tabs.record import PageRecord
 from browser_service.host.tabs.tab import Tab
+from browser_service.host.world.handles import let_go
 from browser_service.rules.bounded import Bounded
 from browser_service.security.http_logins import Credentials
 

@@ -11,13 +11,13 @@ from browse_together.contract.background import Background
 from browse_together.contract.next_calls import next_call
 from browse_together.contract.quoting import address
 from browser_service.host.elements.filled_fields import FilledFields
-from browser_service.host.elements.ties import listen
 from browser_service.host.network.downloads import Downloads
 from browser_service.host.network.tab_events import TabListener
 from browser_service.host.pages.current_tab import CurrentTab
 from browser_service.host.sessions.logins import Logins
 from browser_service.host.tabs.record import BLANK, ERROR_PAGE, PageRecord
 from browser_service.host.tabs.tab import Tab
+from browser_service.host.world.ties import listen
 from browser_service.rules.turns import PageQueue
 from browser_service.security.http_logins import Challenge
 from browser_service.security.urls import UrlPolicy, origin_of

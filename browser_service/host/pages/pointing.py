@@ -14,7 +14,6 @@ from browse_together.contract.frames import Box as ShownBox
 from browse_together.contract.frames import Pointed
 from browse_together.contract.quoting import one_line
 from browser_service.host import world
-from browser_service.host.elements.handles import let_go
 from browser_service.host.elements.targets import element_at, name_of
 from browser_service.host.pages.current_tab import CurrentTab
 from browser_service.host.pages.effects import Effects
@@ -26,6 +25,7 @@ from browser_service.host.scripts import script
 from browser_service.host.tabs.record import PageRecord
 from browser_service.host.tabs.settings import PageSettings
 from browser_service.host.tabs.tab import Tab
+from browser_service.host.world.handles import let_go
 from browser_service.marks import Box
 
 _WITHIN_S: Final = 3.0

@@ -8,12 +8,12 @@ from playwright.async_api import Error as PlaywrightError
 from browse_together.contract.actions.traits import Effect
 from browse_together.contract.errors import BrowseError
 from browse_together.contract.model import Json
-from browser_service.host.elements.handles import let_go
 from browser_service.host.stages import changes, errors, short
 from browser_service.host.stages.act import Act
 from browser_service.host.stages.guard import check_guard, note_urls
 from browser_service.host.stages.logins import LoginsLeft
 from browser_service.host.stages.rules import check_act, leave
+from browser_service.host.world.handles import let_go
 
 _MEANINGS: Final = (errors.of_crash, errors.of_time, short.of_dialog, errors.of_playwright, changes.in_vain)
 """What a failure means, the nearest first: each gives the same error, a better one, or None if the act was done all the

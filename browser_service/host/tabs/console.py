@@ -14,9 +14,9 @@ from browse_together.contract.background import Background
 from browse_together.contract.cuts import cut
 from browse_together.contract.model import Json
 from browse_together.contract.timestamps import iso
-from browser_service.host.elements.ties import listen
 from browser_service.host.network.tab_events import TabEvents, TabListener
 from browser_service.host.tabs.record import PageRecord
+from browser_service.host.world.ties import listen
 
 _MOST_ENTRIES: Final = 200
 _MOST_TEXT: Final = 2_000

@@ -8,13 +8,13 @@ from playwright.async_api import Error, Frame, Page, Request, Response, WebSocke
 
 from browse_together.contract.cuts import cut
 from browse_together.contract.quoting import address
-from browser_service.host.elements.ties import listen
 from browser_service.host.events import address_of, well_formed
 from browser_service.host.network.act_requests import MOST_RECORDED, SAFE_METHODS, ActWindow, Polling, add_line, is_read
 from browser_service.host.network.downloads import ActiveDownload
 from browser_service.host.network.tab_events import TabEvents, TabListener
 from browser_service.host.tabs.late_effects import LateEffects
 from browser_service.host.tabs.observation import Observation
+from browser_service.host.world.ties import listen
 from browser_service.security.urls import BROWSERS_OWN, abridged
 
 _ERROR_CHARACTERS: Final = 300

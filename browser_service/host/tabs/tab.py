@@ -15,7 +15,6 @@ from browser_service.host.background import bounded
 from browser_service.host.elements.closed_fields import ClosedFields
 from browser_service.host.elements.field_watch import FieldWatch
 from browser_service.host.elements.file_choosers import FileChoosers
-from browser_service.host.elements.ties import is_chromium, listen, open_session
 from browser_service.host.events import well_formed
 from browser_service.host.network.guard import Documents, guard
 from browser_service.host.network.sign_in import SignIns
@@ -26,6 +25,7 @@ from browser_service.host.tabs.life import LifeEvent
 from browser_service.host.tabs.observer import Observer
 from browser_service.host.tabs.presses import Presses
 from browser_service.host.tabs.record import BLANK, PageRecord
+from browser_service.host.world.ties import is_chromium, listen, open_session
 from browser_service.rules.bounded import Bounded
 from browser_service.security.urls import abridged
 

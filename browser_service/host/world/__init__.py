@@ -16,10 +16,10 @@ from weakref import WeakKeyDictionary
 from playwright.async_api import CDPSession, ElementHandle, Frame, JSHandle, Locator, Page
 from playwright.async_api import Error as PlaywrightError
 
-from browser_service.host.elements import ties
-from browser_service.host.elements.handles import taken
 from browser_service.host.scripts import call_of
+from browser_service.host.world import ties
 from browser_service.host.world.calls import LEFT, Answer, Call, NotHereError, On, function, send
+from browser_service.host.world.handles import taken
 from browser_service.host.world.worlds import ENGINE, KEYS, Worlds
 
 _LOOKED_UP: Final = re.compile(rf'\.locator\("{ENGINE}=\w+:\w+"\)| >> {ENGINE}=\w+:\w+')

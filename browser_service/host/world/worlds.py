@@ -12,14 +12,15 @@ from playwright.async_api import Error as PlaywrightError
 
 from browse_together.contract.background import AtMost
 from browser_service.host.background import within
-from browser_service.host.elements import ties
+from browser_service.host.world import ties
 from browser_service.host.world.calls import Answer, Call, NotHereError, World, function
 
 ENGINE: Final = "kept"
 """Name of the selector engine that keeps elements."""
 KEYS: Final = map("k{}".format, itertools.count())
 """Keys that nothing was kept under before."""
-_AT_ONCE, _MOST_ASKED = 50, 2_000
+_AT_ONCE, _MOST_ASKED, _MOST_OPENED = 50, 2_000, 200
+"""A page decides how many frames it has."""
 _ANSWERS_WITHIN_S: Final = 1.0
 _HAS: Final = function("() => true", "all")
 _OF_ITS_PARENT: Final = "does not have a separate CDP session"
@@ -113,8 +114,9 @@ class Worlds:
         await within(_ANSWERS_WITHIN_S, *asked)
 
     async def _open_frames(self) -> None:
-        """Open sessions for frames with a process of their own; the others are of their parent's session."""
-        opened = (self._open(frame) for frame in {*self._page.frames[1:]} - self._sessions)
+        """Open sessions for frames with a process of their own, of the first hundreds; the others are of their parent's
+        session."""
+        opened = (self._open(frame) for frame in {*self._page.frames[1:_MOST_OPENED]} - self._sessions)
         await within(_ANSWERS_WITHIN_S, *opened)
 
     async def _open(self, frame: Frame | None) -> None:

@@ -5,8 +5,8 @@ from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Page
 
 from browser_service.host import world
-from browser_service.host.elements import ties
-from browser_service.host.elements.handles import let_go
+from browser_service.host.world import ties
+from browser_service.host.world.handles import let_go
 from browser_service.host.world.worlds import ENGINE
 from tests.support.service import Agent, RunningService
 from tests.support.site import Site
