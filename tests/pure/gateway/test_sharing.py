@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from browse_together.contract.wire import ATTEMPT_META, CALL_ID_META, MOST_SUBSCRIBED
+from mcp_gateway import logs
 from mcp_gateway.jsonrpc import Message
 from mcp_gateway.sharing import process
 from mcp_gateway.sharing.place import NotShared, Place
@@ -149,6 +150,7 @@ async def test_a_process_whose_folder_went_before_it_looked_ends(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(process, "_FIRST_WITHIN_S", 0.01)
+    monkeypatch.setattr(logs, "to_stderr", lambda _: None)  # it would be so for all tests of this process
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(tmp_path / "x.sock"))
         listener.listen()
