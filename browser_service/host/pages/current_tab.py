@@ -49,20 +49,12 @@ class CurrentTab:
 
     @property
     def life(self) -> Life:
-        """Return the page's life, after noting whether its tab has ended."""
-        if self.tab is not None:
-            self.record.note_end(self.tab.end())
         return self.record.life
 
     @property
     def live(self) -> bool:
         """True while the page has a tab that can be used."""
-        return self.life.live
-
-    @property
-    def gone(self) -> bool:
-        """True if the page was closed, by a call or in the browser, and not merely lost with the browser."""
-        return (life := self.life).over or life is Life.VANISHED
+        return self.record.life.live
 
     # --- how it comes and goes -----------------------------------------------------------------------------------
 
@@ -131,6 +123,24 @@ class CurrentTab:
             self._detach()
         self._dialogs.forget_tab(tab)
         self._background.spawn(tab.kill())
+
+    # --- how it ends ----------------------------------------------------------------------------------------------
+
+    def note_end(self, end: LifeEvent) -> None:
+        """Note that the tab, if there is one, has ended with its browser or with its window."""
+        if self.tab is not None:
+            self.record.move(end)
+
+    def note_closed(self, tab: Tab) -> None:
+        """Note that a tab's window has closed, or that it went with its browser: news of that may come later."""
+        self._session.look()
+        if tab is self.tab and tab.owned:
+            self.record.move(LifeEvent.TAB_CLOSED)
+
+    def note_found(self) -> None:
+        """Note that the tab, if it was lost with its browser, is there again."""
+        if self.tab is not None and self.tab.owned and self.record.life is Life.LOST:
+            self.record.move(LifeEvent.TAB_CLOSED if self.tab.page.is_closed() else LifeEvent.FOUND)
 
     # --- its title ------------------------------------------------------------------------------------------------
 

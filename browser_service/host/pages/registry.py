@@ -46,10 +46,19 @@ class PageRegistry:
         return entry
 
     def _on_close(self, entry: PageEntry, tab: Tab) -> None:
+        entry.current.note_closed(tab)
         opener = self._pages.get(entry.record.opener_id or "")
         if opener is not None and opener.current.observer is not None and not entry.record.life.over:
             opener.current.observer.add_lines([f"popup {entry.page_id} closed"], "")
         self._background.spawn(self._closed(entry, tab))
+
+    def browser_ended(self, session: SessionEntry) -> None:
+        for entry in pages_of(session, self._pages):
+            entry.current.note_end(LifeEvent.BROWSER_ENDED)
+
+    def browser_found(self, session: SessionEntry) -> None:
+        for entry in pages_of(session, self._pages):
+            entry.current.note_found()
 
     def find(self, page_id: str) -> PageEntry | None:
         return self._pages.get(page_id)

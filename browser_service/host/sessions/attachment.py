@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 import platformdirs
 from filelock import FileLock, Timeout
-from playwright.async_api import Browser, BrowserContext, Playwright
+from playwright.async_api import Browser, Playwright
 from playwright.async_api import Error as PlaywrightError
 
 from browse_together.contract.attached import AttachmentState, AttachTarget
@@ -27,7 +27,7 @@ from browser_service.host.elements.locators import register_engines
 from browser_service.host.sessions.driver import Started, start_driver
 from browser_service.host.sessions.errors import attach_failed
 from browser_service.host.sessions.options import LaunchOptions
-from browser_service.host.sessions.pool import new_id
+from browser_service.host.sessions.running import RunningBrowser
 from browser_service.host.sessions.processes import WatchedProcess, end_all
 from browser_service.host.sessions.user_browsers import Listening, asks_person, at_start, find, title_of
 
@@ -58,12 +58,12 @@ class Attachment:
         self.options, self._early, self._clock = options, early, clock
         self.target: AttachTarget | None = AttachTarget() if options.cdp_url else None
         self.playwright: Playwright | None = None
-        self.browser_id = ""
         self.hosts = frozenset[str]()
         """Where the browser listens. A page that reached it could drive the browser."""
         self._driver: WatchedProcess | None = None
-        self._context: BrowserContext | None = None
-        self._attaching: asyncio.Task[BrowserContext] | None = None
+        self._browser: RunningBrowser | None = None
+        self._end_reason = ""
+        self._attaching: asyncio.Task[RunningBrowser] | None = None
         self._asked_at: float | None = None
         self._asks, self._refused, self._problem = False, False, ""
         self._told = list[Tell]()
@@ -74,19 +74,15 @@ class Attachment:
     @property
     def runs(self) -> bool:
         """True while the browser is attached to."""
-        browser = self._context.browser if self._context is not None else None
-        return browser is not None and browser.is_connected() and (self._driver is None or self._driver.runs)
-
-    def has(self, context: object) -> bool:
-        """Say if `context` is the browser's own, now or before it went."""
-        return context is not None and context is self._context
+        return self._browser is not None and self._browser.runs
 
     def end_reason(self) -> str:
         """Say how the connection ended; "" if it has not."""
-        if self._context is None or self.runs:
-            return ""
+        return self._end_reason if self._browser is not None else ""
+
+    def _note_end(self) -> None:
         died = self._driver is not None and not self._driver.runs
-        return "Playwright's driver ended" if died else f"{at_start(self._title)} ended"
+        self._end_reason = "Playwright's driver ended" if died else f"{at_start(self._title)} ended"
 
     @property
     def _title(self) -> str:
@@ -125,11 +121,11 @@ class Attachment:
 
     # --- attaching ---------------------------------------------------------------------------------------------------
 
-    async def context(self, tell: Tell = lambda _: None) -> BrowserContext:
-        """Return the browser's own context; attach if it is not attached to. `tell` hears if its person has to allow
-        that. Raises BrowserLaunchFailed."""
-        if self._context is not None and self.runs:
-            return self._context
+    async def browser(self, tell: Tell = lambda _: None) -> RunningBrowser:
+        """Return the browser; attach if it is not attached to. `tell` hears if its person has to allow that. Raises
+        BrowserLaunchFailed."""
+        if self._browser is not None and self._browser.runs:
+            return self._browser
         if self.target is None:
             raise BrowserLaunchFailed(
                 "No browser of the user's is attached to.", hint=f"The user does that: {command('attach', 'chrome')}"
@@ -175,17 +171,17 @@ class Attachment:
         self.target = AttachTarget() if self.options.cdp_url else None
         self._refused, self._problem, self._attaching = False, "", None
 
-    def _attach_once(self) -> asyncio.Task[BrowserContext]:
+    def _attach_once(self) -> asyncio.Task[RunningBrowser]:
         if self._attaching is None or self._attaching.done():
             self._attaching = asyncio.create_task(self._attach())
             self._attaching.add_done_callback(self._note)
         return self._attaching
 
-    def _note(self, attaching: asyncio.Task[BrowserContext]) -> None:
+    def _note(self, attaching: asyncio.Task[RunningBrowser]) -> None:
         error = None if attaching.cancelled() else attaching.exception()
         self._problem = error.message if isinstance(error, BrowseError) else ""
 
-    async def _attach(self) -> BrowserContext:
+    async def _attach(self) -> RunningBrowser:
         await self._leave()
         found = await self.look()
         self._check_pause(found)
@@ -198,11 +194,13 @@ class Attachment:
         except BaseException:
             await self._leave()
             raise
-        self.browser_id, self._context = new_id(), browser.contexts[0]
+        context, processes = browser.contexts[0], [self._driver] if self._driver is not None else []
+        running = self._browser = RunningBrowser(browser, context, processes)
+        running.on_end(self._note_end)
         # else Playwright itself answers what the person's tabs ask, until a session listens
-        self._context.on("dialog", lambda _: None)
-        self._asked_at = None  # who allowed it may be asked again at once
-        return self._context
+        context.on("dialog", lambda _: None)
+        self._asked_at, self._end_reason = None, ""  # who allowed it may be asked again at once
+        return running
 
     async def look(self) -> Listening:
         """Find where the browser listens, without attaching. Raises BrowserLaunchFailed."""
@@ -299,11 +297,12 @@ class Attachment:
 
     async def _leave(self) -> None:
         """Disconnect, and end the driver. Idempotent."""
-        context, playwright, driver, lock = self._context, self.playwright, self._driver, self._lock
-        self._context, self.playwright, self._driver, self._lock = None, None, None, None
+        running, playwright, driver, lock = self._browser, self.playwright, self._driver, self._lock
+        self._browser, self.playwright, self._driver, self._lock = None, None, None, None
         try:
-            if context is not None and context.browser is not None:
-                await bounded(context.browser.close())  # to close the context would close the person's tabs
+            if running is not None and running.browser is not None:
+                running.end()
+                await bounded(running.browser.close())  # to close its context would close the person's tabs
             if playwright is not None:
                 await bounded(playwright.stop())
         finally:  # also if `detach` cancels this
@@ -314,7 +313,7 @@ class Attachment:
                     lock.release()
 
 
-def _result(attaching: asyncio.Task[BrowserContext]) -> BrowserContext:
+def _result(attaching: asyncio.Task[RunningBrowser]) -> RunningBrowser:
     """Return the context, or raise why there is none. A task that `detach` cancelled does not cancel who waits for
     it."""
     if attaching.cancelled():

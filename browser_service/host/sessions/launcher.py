@@ -1,11 +1,12 @@
 """Runs the browsers of all sessions: starts one when a session needs it, knows if it still lives, and ends it."""
 
 import asyncio
+from collections.abc import Sequence
 from pathlib import Path
 
 import psutil
 import structlog
-from playwright.async_api import Browser, BrowserContext, Playwright
+from playwright.async_api import BrowserContext, Playwright
 from playwright.async_api import Error as PlaywrightError
 
 from browse_together.contract.errors import BrowserLaunchFailed, ValidationFailed, field_details
@@ -21,17 +22,14 @@ from browser_service.host.sessions.driver import Started, start_driver
 from browser_service.host.sessions.errors import ATTEMPTS, install_hint, setup_hint, start_timeout
 from browser_service.host.sessions.executables import is_installed
 from browser_service.host.sessions.options import LaunchOptions
-from browser_service.host.sessions.pool import BrowserKind, Pool, new_id
+from browser_service.host.sessions.pool import BrowserKind, Pool
 from browser_service.host.sessions.processes import Orphans, WatchedProcess, browsers_of, children_of, end_all
 from browser_service.host.sessions.profile import Profile
+from browser_service.host.sessions.running import RunningBrowser
 from browser_service.host.sessions.starter import LAUNCHES_WITHIN_S, BrowserStarter
 from browser_service.host.sessions.watchdog import Watchdog
 
 _log = structlog.get_logger(__name__)
-
-Home = BrowserContext | Browser
-"""A session's context lives in the profile's own context, or in a browser of another kind."""
-
 
 class Launcher:
     """The one driver, and the browsers of all sessions; the first session that needs a browser starts it.
@@ -55,9 +53,7 @@ class Launcher:
         self._lock = asyncio.Lock()
         self._playwright: Playwright | None = None
         self._driver: WatchedProcess | None = None
-        self._context: BrowserContext | None = None
-        self._shared: Browser | None = None
-        self._browser_id = ""
+        self._shared: RunningBrowser | None = None
         self._processes: list[WatchedProcess] = []
         self._end_reason = ""
         self._given_up = 0
@@ -75,7 +71,7 @@ class Launcher:
 
     @property
     def shared_runs(self) -> bool:
-        return self.runs(self._context)
+        return self._shared is not None and self._shared.runs
 
     @property
     def running(self) -> int:
@@ -87,31 +83,13 @@ class Launcher:
         """Return the number of browsers that ended or hung, and that we gave up."""
         return self._given_up + self.pool.restarts
 
-    def runs(self, home: Home | None) -> bool:
-        """Say if this very browser runs, and not a later one.
-
-        Playwright's own is_connected() does not notice a dead driver, and notices a dead browser late.
-        """
-        if self.attachment.has(home):
-            return self.attachment.runs
-        if home is None or not self._driver_runs:
-            return False
-        if home is self._context:
-            connected = self._shared is None or self._shared.is_connected()
-            return connected and all(process.runs for process in self._processes)
-        return self.pool.runs(home)
-
-    def browser_id(self, home: Home) -> str:
-        """Return the id of this start of the browser."""
-        if self.attachment.has(home):
-            return self.attachment.browser_id
-        return self._browser_id if home is self._context else self.pool.id_of(home)
-
     def end_reason(self) -> str:
         """Say what ended without our doing, now or last time; "" if we ended it."""
-        if self._context is not None and not self.shared_runs:
-            self._end_reason = "the browser ended" if self._driver_runs else "Playwright's driver ended"
         return self._end_reason
+
+    def _note_shared_end(self) -> None:
+        if self._shared is not None:  # else we end it
+            self._end_reason = "the browser ended" if self._driver_runs else "Playwright's driver ended"
 
     # --- what a session needs ----------------------------------------------------------------------------------------
 
@@ -178,34 +156,38 @@ class Launcher:
 
     # --- starts ------------------------------------------------------------------------------------------------------
 
-    async def home(self, spec: SessionSpec) -> Home:
-        """Return the shared browser's context, or the session's own kind of browser; start it if it does not run."""
+    async def browser(self, spec: SessionSpec) -> RunningBrowser:
+        """Return the browser of a session: the person's, the shared one, or one of the session's own kind. Start it if
+        it does not run."""
         if self.attaches(spec):
-            return await self.attachment.context()
+            return await self.attachment.browser()
         kind = self.kind(spec)
         if kind is None:
-            return await self.persistent_context()
+            return await self.shared_browser()
         self.profile.check_free()
         async with self._lock:
             self.profile.check_free()
             playwright = await self._running_playwright()
             return await self.pool.browser(kind, spec.session_id, lambda: self._start_other(playwright, kind))
 
-    async def persistent_context(self) -> BrowserContext:
-        """Return the context of the profile on disk, which has the shared login; start it if it does not run."""
+    async def shared_browser(self) -> RunningBrowser:
+        """Return the browser on the profile on disk, which has the shared login; start it if it does not run."""
         self.profile.check_free()
         async with self._lock:
             self.profile.check_free()
-            if self._context is None or not self.shared_runs:
-                self.end_reason()
-                if self._context is not None:
+            if self._shared is None or not self._shared.runs:
+                if self._shared is not None:
                     self._note_end(1)
-                self._context = await self._start_shared()
-                self._shared = self._context.browser
+                context = await self._start_shared()
                 self._processes = browsers_of(self._driver, self.options.profile_dir)
-                self._browser_id = new_id()
+                self._shared = RunningBrowser(context.browser, context, self._watched(self._processes))
+                self._shared.on_end(self._note_shared_end)
                 self._record_processes()
-            return self._context
+            return self._shared
+
+    def _watched(self, own: Sequence[WatchedProcess] = ()) -> list[WatchedProcess]:
+        """Return the processes with which a browser ends: its own, and the driver's."""
+        return [*own, *([self._driver] if self._driver is not None else [])]
 
     async def _start_shared(self) -> BrowserContext:
         """Start the shared browser. If it is killed while it starts, try again, ATTEMPTS times in all."""
@@ -222,13 +204,13 @@ class Launcher:
             except TimeoutError:
                 raise await self._end_start() from None
 
-    async def _start_other(self, playwright: Playwright, kind: BrowserKind) -> Browser:
+    async def _start_other(self, playwright: Playwright, kind: BrowserKind) -> RunningBrowser:
         try:
             browser = await self.starter.start_other(playwright, kind)
         except TimeoutError:
             raise await self._end_start() from None
         self._record_processes()
-        return browser
+        return RunningBrowser(browser, None, self._watched())
 
     async def _end_start(self) -> BrowserLaunchFailed:
         """Kill a browser that hangs as it starts, and return the error for it."""
@@ -293,7 +275,7 @@ class Launcher:
         async with self._lock:
             await (self._end_shared() if kind is None else self.pool.close(kind))
             self._end_reason = ""
-            if self._context is None and not self.pool.running:
+            if self._shared is None and not self.pool.running:
                 await self._end()
 
     async def stop(self) -> None:
@@ -316,10 +298,12 @@ class Launcher:
         self._orphans.forget()
 
     async def _end_shared(self, *, kill: bool = False) -> None:
-        context, processes = self._context, self._processes
-        self._context, self._processes = None, []
-        if context is not None and not kill:
-            await bounded(context.close())
+        shared, processes = self._shared, self._processes
+        self._shared, self._processes = None, []
+        if shared is not None:
+            shared.end()
+            if shared.context is not None and not kill:
+                await bounded(shared.context.close())
         await asyncio.to_thread(end_all, processes)  # one that is left keeps the profile locked
-        if context is not None:
+        if shared is not None:
             await asyncio.to_thread(self.profile.forget_traces)

@@ -1,17 +1,16 @@
 """The browsers beside the shared one: of another engine, or of one session alone."""
 
-import secrets
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import structlog
-from playwright.async_api import Browser
 
 from browse_together.contract.errors import ResourceExhausted
 from browse_together.contract.next_calls import next_call
 from browse_together.contract.pages import Engine
 from browser_service.host.background import bounded
+from browser_service.host.sessions.running import RunningBrowser
 
 _log = structlog.get_logger(__name__)
 
@@ -25,15 +24,9 @@ class BrowserKind(NamedTuple):
     headless: bool = True
 
 
-def new_id() -> str:
-    """Make an id for one start of a browser, by which errors name it if it crashes."""
-    return f"browser_{secrets.token_hex(3)}"
-
-
 @dataclass(eq=False)
 class Instance:
-    browser: Browser
-    browser_id: str = field(default_factory=new_id)
+    running: RunningBrowser
     sessions: set[str] = field(default_factory=set)
 
 
@@ -48,17 +41,11 @@ class Pool:
 
     @property
     def running(self) -> list[BrowserKind]:
-        return [kind for kind, instance in self._instances.items() if instance.browser.is_connected()]
+        return [kind for kind, instance in self._instances.items() if instance.running.runs]
 
-    def runs(self, browser: object) -> bool:
-        """Say if `browser` is one of these, and runs."""
-        return any(each.browser is browser and each.browser.is_connected() for each in self._instances.values())
-
-    def id_of(self, browser: object) -> str:
-        """Return the id of a browser's start; "" if it is not in the pool."""
-        return next((each.browser_id for each in self._instances.values() if each.browser is browser), "")
-
-    async def browser(self, kind: BrowserKind, session_id: str, launch: Callable[[], Awaitable[Browser]]) -> Browser:
+    async def browser(
+        self, kind: BrowserKind, session_id: str, launch: Callable[[], Awaitable[RunningBrowser]]
+    ) -> RunningBrowser:
         """Return the browser of that kind; start it if it does not run. Raises ResourceExhausted if too many run."""
         if kind not in self.running:
             if kind in self._instances:
@@ -69,16 +56,20 @@ class Pool:
             self._instances[kind] = Instance(await launch())
         instance = self._instances[kind]
         instance.sessions.add(session_id)
-        return instance.browser
+        return instance.running
 
     async def close(self, kind: BrowserKind) -> None:
         instance = self._instances.pop(kind, None)
         if instance is not None:
-            await bounded(instance.browser.close())
+            instance.running.end()
+            if instance.running.browser is not None:
+                await bounded(instance.running.browser.close())
 
     async def close_all(self, *, forget: bool = False) -> None:
         """Close all browsers; with `forget`, only drop them, because something else kills them."""
         if forget:
+            for instance in self._instances.values():
+                instance.running.end()
             self._instances.clear()
         for kind in [*self._instances]:
             await self.close(kind)

@@ -4,7 +4,7 @@ import asyncio
 import time
 from collections.abc import Coroutine
 
-from playwright.async_api import BrowserContext, Page
+from playwright.async_api import Browser, BrowserContext, Page
 from playwright.async_api import Error as PlaywrightError
 
 from browse_together.contract.calls import Call, CallState, Notice
@@ -18,13 +18,14 @@ from browser_service.host.elements.given_secrets import GivenSecrets
 from browser_service.host.network.guard import BrowserGuard
 from browser_service.host.network.sign_in import SignIns
 from browser_service.host.sessions import person_window
-from browser_service.host.sessions.launcher import Home, Launcher
+from browser_service.host.sessions.launcher import Launcher
 from browser_service.host.sessions.login_restore import restore_context, restore_cookies
 from browser_service.host.sessions.logins import Logins
 from browser_service.host.sessions.options import context_options
 from browser_service.host.sessions.permissions import Permissions
 from browser_service.host.sessions.person_window import SignedIn
 from browser_service.host.sessions.pool import BrowserKind
+from browser_service.host.sessions.running import RunningBrowser
 from browser_service.host.sessions.session_events import PageEvents, SessionEvents
 from browser_service.host.sessions.windows import Windows
 from browser_service.host.tabs.init_scripts import InitScripts
@@ -61,7 +62,7 @@ class SessionEntry:
         self.launcher = launcher
         self._pages = pages
         self._on = on
-        self._home: Home | None = None
+        self._browser: RunningBrowser | None = None
         self.opened: BrowserContext | None = None
         """Playwright's context, while there is one."""
         self.browser_id = ""
@@ -121,11 +122,10 @@ class SessionEntry:
 
     @property
     def live(self) -> bool:
-        return self.launcher.runs(self._home)
+        return self._browser is not None and self._browser.runs
 
     def owns(self, context: BrowserContext) -> bool:
-        """Say if a context's pages belong to the browser that runs now: Playwright calls pages of a dead driver open
-        for ever."""
+        """Say if a context's pages belong to the browser that runs now."""
         return context is self.opened and self.live
 
     async def set_headers(self, headers: dict[str, str]) -> None:
@@ -185,7 +185,7 @@ class SessionEntry:
             moved = CallMoved(call_id=call.call_id, client_id=call.client_id, state=CallState.QUEUED)
             self._on.emit(moved.model_copy(update={"waits_for": waits_for}))
 
-        await self.launcher.attachment.context(tell)
+        await self.launcher.attachment.browser(tell)
 
     def end_reason(self) -> str:
         """Say what ended the browser without our doing, now or last time; "" if nothing did."""
@@ -209,7 +209,7 @@ class SessionEntry:
         try:
             await self._on.at_rest()
             before = self.logins.cookies
-            self._home = self.opened = self.windows = None
+            self._let_go()
             await person_window.wait_until_closed(self.launcher, url)
         finally:
             self.launcher.profile.free()
@@ -220,8 +220,18 @@ class SessionEntry:
     def let_go(self) -> BrowserContext | None:
         """Detach from the context, so that the next call opens a new one. Returns the old one if the caller must close
         it; the browser's own context ends with the browser."""
-        context, self._home, self.opened, self.windows = self.opened, None, None, None
+        context = self._let_go()
         return None if self.profile else context
+
+    def _let_go(self) -> BrowserContext | None:
+        context, self._browser, self.opened, self.windows = self.opened, None, None, None
+        self._pages.browser_ended(self)
+        return context
+
+    def look(self) -> None:
+        """Look whether the browser has ended by now."""
+        if self._browser is not None:
+            self._browser.look()
 
     @property
     def spec(self) -> SessionSpec:
@@ -262,8 +272,9 @@ class SessionEntry:
             raise BrowserCrashed("The browser ended while its session was opened.") from error
 
     async def _open_context(self) -> Windows:
-        home = await self.launcher.home(self._spec)
-        context = home if isinstance(home, BrowserContext) and self.profile else await self._isolated(home)
+        running = await self.launcher.browser(self._spec)
+        own = running.context if self.profile else None
+        context = own if own is not None else await self._isolated(running.browser)
         if self._spec.profile and not self.attached:
             crashed = self.opened is not None or self.launcher.killed_before
             await self._restore_logins(context, after_crash=crashed)
@@ -271,7 +282,9 @@ class SessionEntry:
         context.on("dialogclosed", self._pages.dialog_closed)
         if not self.keeps_tabs_private:
             await self._attach_settings(context)
-        self._home, self.opened, self.browser_id = home, context, self.launcher.browser_id(home)
+        self._browser, self.opened, self.browser_id = running, context, running.id
+        running.on_end(lambda: self._note_end(running))
+        self._pages.browser_found(self)
         self.windows = Windows(
             context,
             self._guard,
@@ -296,9 +309,12 @@ class SessionEntry:
             await bounded(context.set_extra_http_headers(self.headers))
         await bounded(self.init_scripts.attach(context))
 
-    async def _isolated(self, home: Home) -> BrowserContext:
+    def _note_end(self, running: RunningBrowser) -> None:
+        if running is self._browser:
+            self._pages.browser_ended(self)
+
+    async def _isolated(self, browser: Browser | None) -> BrowserContext:
         """Open a context of the session's own, with its options and its earlier logins."""
-        browser = home.browser if isinstance(home, BrowserContext) else home
         if browser is None:
             raise BrowserCrashed("This engine has no contexts beside its profile.")
         proxy = self._spec.options.proxy

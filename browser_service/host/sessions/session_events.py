@@ -22,6 +22,12 @@ class PageEvents(Protocol[Session_contra]):
     async def pages_found(self, session: Session_contra, pages: list[Page]) -> None:
         """Take on the pages that an attached browser had before we came."""
 
+    def browser_ended(self, session: Session_contra) -> None:
+        """Note that the session's browser has ended, or that the session has let go of it, with all its tabs."""
+
+    def browser_found(self, session: Session_contra) -> None:
+        """Note that the session has a browser again: the tabs of one that had kept running are there."""
+
     def dialog(self, session: Session_contra, page: Page | None, dialog: Dialog) -> None:
         """Note a dialog that opened."""
 

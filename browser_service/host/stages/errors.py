@@ -28,9 +28,9 @@ async def of_crash(act: Act, error: Exception) -> Exception | None:
     current, record = act.page.current, act.page.record
     if not isinstance(error, PlaywrightError):
         return error
-    if current.gone and not record.life.over and act.observed and errors.began(error):
+    if record.life.gone and not record.life.over and act.observed and errors.began(error):
         return None
-    if current.gone:
+    if record.life.gone:
         return record.closed_error(f" while {act.action.name()} ran")
     return _interrupted(act, error) if await current.died(error) else error
 

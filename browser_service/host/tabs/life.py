@@ -72,6 +72,11 @@ class Life(StrEnum):
         return self in _OVER
 
     @property
+    def gone(self) -> bool:
+        """True if the page was closed, by a call or in the browser, and not merely lost with the browser."""
+        return self in _GONE
+
+    @property
     def died(self) -> bool:
         """True while its last renderer is known to have died."""
         return self in _DIED
@@ -95,9 +100,9 @@ class LifeEvent(StrEnum):
     """We give up its window, if it has one."""
     TAB_CLOSED = "tab closed"
     BROWSER_ENDED = "browser ended"
-    """Its tab turns out to belong to a browser that no longer runs."""
+    """Its browser ended with all tabs, or its session let go of it."""
     FOUND = "found"
-    """Its tab, which had seemed lost, turns out to be there."""
+    """Its session has the same browser again, with its tab."""
     CRASHED = "crashed"
     CRASHED_REPEATEDLY = "crashed repeatedly"
     """A renderer died at the same URL as those before it."""
@@ -115,6 +120,7 @@ class IllegalMove(Exception):
 
 _LIVE: Final = frozenset({Life.OPEN, Life.SUSPECT, Life.LEAVING})
 _OVER: Final = frozenset({Life.CLOSED, Life.SESSION_CLOSED})
+_GONE: Final = _OVER | {Life.VANISHED}
 _DIED: Final = frozenset({Life.CRASHED, Life.QUARANTINED})
 
 _Moves = Mapping[LifeEvent, Life]
@@ -138,15 +144,21 @@ _WORKS: Final[_Moves] = {
     LifeEvent.CRASHED: Life.CRASHED,
 }
 
+def _without_tab(life: Life, moves: _Moves) -> _Moves:
+    """Add that no end of a tab changes a page that has none, or whose end is known."""
+    return {LifeEvent.LEFT: life, LifeEvent.TAB_CLOSED: life, LifeEvent.BROWSER_ENDED: life, **moves}
+
+
 MOVES: Final[Mapping[Life, _Moves]] = MappingProxyType(
     {
-        Life.NEW: {**_OPENS, LifeEvent.LEFT: Life.NEW},
+        Life.NEW: _without_tab(Life.NEW, _OPENS),
         Life.OPEN: _WORKS,
         Life.SUSPECT: _WORKS,
         Life.LEAVING: {**_WORKS, LifeEvent.STAYED: Life.OPEN},
         Life.VANISHED: {
             **_OPENS,
             LifeEvent.LEFT: Life.AWAY,
+            LifeEvent.TAB_CLOSED: Life.VANISHED,
             LifeEvent.BROWSER_ENDED: Life.LOST,
             LifeEvent.CRASHED: Life.CRASHED,
         },
@@ -155,15 +167,18 @@ MOVES: Final[Mapping[Life, _Moves]] = MappingProxyType(
             LifeEvent.LEFT: Life.AWAY,
             LifeEvent.FOUND: Life.OPEN,
             LifeEvent.TAB_CLOSED: Life.VANISHED,
+            LifeEvent.BROWSER_ENDED: Life.LOST,
             LifeEvent.CRASHED: Life.CRASHED,
         },
-        Life.CRASHED: {**_OPENS, LifeEvent.LEFT: Life.CRASHED},
-        Life.QUARANTINED: {**_OPENS, LifeEvent.LEFT: Life.QUARANTINED, LifeEvent.FREED: Life.CRASHED},
-        Life.PARKED: {**_OPENS, LifeEvent.LEFT: Life.PARKED},
-        Life.AWAY: {**_OPENS, LifeEvent.LEFT: Life.AWAY},
+        Life.CRASHED: _without_tab(Life.CRASHED, _OPENS),
+        Life.QUARANTINED: _without_tab(Life.QUARANTINED, {**_OPENS, LifeEvent.FREED: Life.CRASHED}),
+        Life.PARKED: _without_tab(Life.PARKED, _OPENS),
+        Life.AWAY: _without_tab(Life.AWAY, _OPENS),
         # what was under way when a page was closed may still come to its end
-        Life.CLOSED: dict.fromkeys((*_ENDS, LifeEvent.OPENED, LifeEvent.LEFT), Life.CLOSED),
-        Life.SESSION_CLOSED: dict.fromkeys((*_ENDS, LifeEvent.OPENED, LifeEvent.LEFT), Life.SESSION_CLOSED),
+        Life.CLOSED: _without_tab(Life.CLOSED, dict.fromkeys((*_ENDS, LifeEvent.OPENED), Life.CLOSED)),
+        Life.SESSION_CLOSED: _without_tab(
+            Life.SESSION_CLOSED, dict.fromkeys((*_ENDS, LifeEvent.OPENED), Life.SESSION_CLOSED)
+        ),
     }
 )
 """For each state, the events that can happen, and the state that each leads to."""

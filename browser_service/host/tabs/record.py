@@ -52,8 +52,6 @@ class Place(NamedTuple):
     """True if storage and history are those of a page that was closed or lost."""
 
 
-_ENDED: Final = {Life.VANISHED: LifeEvent.TAB_CLOSED, Life.LOST: LifeEvent.BROWSER_ENDED}
-"""How the tab had ended when it was last checked, by the page's state."""
 _NO_PLACE: Final = Place()
 _NO_POLICY: Final = DialogPolicy()
 
@@ -188,12 +186,6 @@ class PageRecord:
     def move(self, event: LifeEvent) -> None:
         """Change the state of the page by an event. Raises IllegalMove for one that cannot happen now."""
         self.life = after(self.life, event)
-
-    def note_end(self, end: LifeEvent | None) -> None:
-        """Note how its tab turned out to have ended: with its window, with its browser, or not at all."""
-        known = _ENDED.get(self.life)
-        if end is not known and (self.life.live or known is not None):
-            self.move(end or LifeEvent.FOUND)
 
     # --- whose it is ---------------------------------------------------------------------------------------------
 
