@@ -87,7 +87,7 @@ async def try_browser(options: LaunchOptions) -> str:
         launcher = Launcher(replace(options, profile_dir=Path(profile)))
         try:
             async with asyncio.timeout(_START_WITHIN_S):
-                context = await launcher.persistent_context()
+                context = (await launcher.shared_browser()).profile
                 page = context.pages[0] if context.pages else await context.new_page()
                 await page.screenshot()
                 return _executable(profile) or options.engine
@@ -117,7 +117,7 @@ async def _attach(options: LaunchOptions) -> str:
         async with asyncio.timeout(_START_WITHIN_S):
             if (found := await launcher.attachment.look()).asks:
                 return _found(found)
-            context = await launcher.attachment.context()
+            context = (await launcher.attachment.browser()).profile
             version = context.browser.version if context.browser else "of unknown version"
             return f"attached to {version}, which has {len(context.pages)} tabs open"
     finally:

@@ -120,7 +120,7 @@ class LocalHost:
                 self._registry.forget(entry.record)
 
     def _live_pages(self) -> list[tuple[PageRecord, Tab]]:
-        return [(entry.record, entry.tab) for entry in self.pages.values() if entry.tab is not None]
+        return [(entry.record, entry.record.tab) for entry in self.pages.values() if entry.record.tab is not None]
 
     def _make_pipeline(self, handlers: Mapping[str, Handler], artifacts: ArtifactPort) -> Pipeline:
         admission = Admission(self._records, self._policy, self.dialogs, self.launcher.profile)
@@ -175,9 +175,9 @@ class LocalHost:
         entries = pages_of(session, self.pages)
         pages = [entry.record.state() for entry in entries]
         moves = self._limits.elsewhere
-        remembered = (remember(each.record, each.current, each.settings, moves=moves) for each in entries)
+        remembered = (remember(each.record, each.settings, moves=moves) for each in entries)
         former = await asyncio.gather(*remembered)
-        keep_back = any(entry.record.dialog or entry.life is Life.SUSPECT for entry in entries)
+        keep_back = any(entry.record.dialog or entry.record.life is Life.SUSPECT for entry in entries)
         await self._leave_attached(entries)
         for entry in entries:
             self._registry.forget(entry.record, LifeEvent.SESSION_CLOSED)
@@ -192,8 +192,8 @@ class LocalHost:
 
     async def release(self, client_id: str, before_seq: int, *, for_good: bool = False) -> None:
         for entry in self.pages.values():
-            if entry.tab is not None:
-                entry.tab.views.pop(client_id, None)
+            if entry.record.tab is not None:
+                entry.record.tab.views.pop(client_id, None)
             if entry.record.ownership.leave(client_id, before_seq, for_good=for_good):
                 entry.record.tell_changed()
         self._background.spawn(self.room.end_permissions(gone=client_id))
@@ -228,7 +228,7 @@ class LocalHost:
     async def refusal_to_read(self, call: Call) -> ErrorBody | None:
         try:
             if (entry := self.pages.get(call.page_id or "")) is not None:
-                self._pipeline.admission.check_read(entry.current, call, action_of(call))
+                self._pipeline.admission.check_read(entry.record, call, action_of(call))
         except BrowseError as error:
             return error.body()
         return None
@@ -241,14 +241,14 @@ class LocalHost:
         except BrowseError as error:
             return error.body()
         entry.record.mark_used()
-        entry.current.read_title_soon()
+        entry.tab_life.read_title_soon()
         return None
 
     async def point(self, page_id: str, x: float, y: float, *, picks: bool) -> Pointed:
         try:
             if (entry := self.pages.get(page_id)) is None:
                 raise PageNotFound(f"There is no page {page_id!r}.")
-            return await point(entry.record, entry.current, entry.settings, (x, y), picks=picks)
+            return await point(entry.record, (x, y), picks=picks)
         except BrowseError as error:
             return Pointed(problem=error.body())
 
@@ -296,7 +296,7 @@ class LocalHost:
         """Close our windows in a person's browser, which goes on."""
         for entry in entries:
             if entry.session.attached and not entry.record.of_person:
-                await entry.current.leave()
+                await entry.tab_life.leave()
 
     def _records(self) -> list[PageRecord]:
         return [entry.record for entry in self.pages.values()]

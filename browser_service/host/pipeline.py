@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import cast
 
@@ -31,11 +31,11 @@ from browser_service.host.sessions.spare_windows import SpareWindows
 from browser_service.host.stages.act import Act
 from browser_service.host.stages.admission import Admission
 from browser_service.host.stages.confinement import confined
-from browser_service.host.stages.errors import add_crash_context
+from browser_service.host.stages.ends import add_crash_context
 from browser_service.host.stages.guard import check_guard
 from browser_service.host.stages.openings import Openings
 from browser_service.host.stages.order import perform
-from browser_service.host.stages.parts import as_part, wait_for_dialog
+from browser_service.host.stages.parts import place_of_part, wait_for_dialog
 from browser_service.host.stages.rules import check_session_act
 from browser_service.host.stages.session_handle import BrowserSession, perform_on_session
 from browser_service.host.stages.short import bring_up
@@ -146,10 +146,10 @@ class Pipeline:
         """Admit a call, and run it in its turn. If it had to wait, admit it again: much may have happened meanwhile."""
         call, action, queue = run.call, run.action, entry.queue
         run.check_not_cancelled()
-        self.admission.admit(entry.current, run)
-        page = entry.for_call(run, partial(self._part, run))
+        self.admission.admit(entry.record, run)
+        page = BrowserPage(entry, run, partial(self._part, run))
         if action.lane is Lane.BESIDE or self.dialogs.open_beside(entry.record):
-            if action.wakes_page and not page.current.live:
+            if action.wakes_page and not page.record.live:
                 async with run.turn(queue, self.limits.queue_wait_ms):
                     await bring_up(page, run)
             run.admitted = True
@@ -157,7 +157,7 @@ class Pipeline:
         async with run.turn(queue, self.limits.queue_wait_ms) as waited:
             if waited:  # for the others, the reply shows that they run
                 run.check_not_cancelled()
-                self.admission.admit(entry.current, run)
+                self.admission.admit(entry.record, run)
                 self.log.emit(CallMoved(call_id=call.call_id, client_id=call.client_id, state=CallState.RUNNING))
             run.admitted = run.has_turn = True
             return await self._act(page, run)
@@ -171,7 +171,7 @@ class Pipeline:
             if _only_reads(run)
             else perform(Act(page, run, self.handlers[run.action.name()]))
         )
-        return await (confined(page.current, run.call, run.action, work) if run.call.origins else work)
+        return await (confined(page.record, run.call, run.action, work) if run.call.origins else work)
 
     async def _read_again(self, page: BrowserPage, run: CallRun) -> Json:
         """Run a call that only reads, and run it once more if the page died under it."""
@@ -188,15 +188,14 @@ class Pipeline:
         await wait_for_dialog(run)
         step, result = run.for_part(part), Json(action=part.name())
         run.part_index = len(run.part_results)
-        page = as_part(page, run, run.part_index)
+        page = page.for_part(step, partial(self._part, step), **place_of_part(run, run.part_index))
         try:
-            self.admission.admit(page.current, step)
+            self.admission.admit(page.record, step)
             if page.queue.current is not None:
                 page.queue.current.part = part.name()
             if part.needs_no_page:
                 result |= await read_kept(page.files, part)
             else:
-                page = replace(page, perform_part=partial(self._part, step))
                 result |= await self._act(page, step)
         finally:
             run.requests += step.requests
@@ -219,7 +218,9 @@ class Pipeline:
         )
 
         def blocking() -> list[str]:
-            busy = (page for page in pages_of(session, self.pages) if page.queue.busy or page.life is Life.SUSPECT)
+            busy = (
+                page for page in pages_of(session, self.pages) if page.queue.busy or page.record.life is Life.SUSPECT
+            )
             return [page.record.named_to(run.call.client_id) for page in busy]
 
         session.used_at = time.monotonic()
@@ -256,7 +257,7 @@ class Pipeline:
             entry.session.logins.save_soon()
             self.spare_windows.prepare(entry.session)
         if run.action.answers_dialog:  # after which scripts of the page go on
-            entry.current.read_title_soon()
+            entry.tab_life.read_title_soon()
 
     def _reply(self, run: CallRun, result: Json | None, error: ErrorBody | None) -> Outcome:
         outcome, page = Outcome(call_id=run.call.call_id), run.page

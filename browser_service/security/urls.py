@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Collection
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
+from typing import Final
 
 from ada_url import URL, join_url
 from pydantic import JsonValue
@@ -31,6 +32,9 @@ from browser_service.security.addresses import (
 from browser_service.security.url_rules import NotAllowedError, UrlRules
 from browser_service.security.web_address import WebAddress, encodable, header_places, web_address
 
+BLANK: Final = "about:blank"
+ERROR_PAGE: Final = "chrome-error:"
+"""How the address of the browser's own error page begins."""
 BROWSERS_OWN = ("chrome-extension:", "chrome:")
 """Beginnings of addresses of the browser's own parts, such as its PDF viewer."""
 _SCHEMES = frozenset({"http", "https", "about", "blob"})

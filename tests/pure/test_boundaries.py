@@ -384,7 +384,8 @@ WHOLE_ENTRY = {
     "browser_service/host/pages/person_tabs.py": "it has pages made of tabs, and gives the tabs back",
     "browser_service/host/pages/room.py": "it closes those that nobody needs",
     "browser_service/host/stages/openings.py": "it finds the page of a call, or has it made",
-    "browser_service/host/pipeline.py": "it gives a call the parts of its page that it may use",
+    "browser_service/host/pages/handle.py": "it takes those parts of one that a call may use",
+    "browser_service/host/pipeline.py": "it finds the page of a call",
 }
 """Modules that may take a page's whole entry, with the reason. All others take its record, its tab, or the one part
 that they use."""

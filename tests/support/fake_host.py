@@ -18,9 +18,10 @@ from browser_service.host.calls import Handler
 from browser_service.host.host import LocalHost
 from browser_service.host.pages.handle import BrowserPage
 from browser_service.host.seam import ArtifactPort, HostLimits
-from browser_service.host.sessions.launcher import Home, Launcher
+from browser_service.host.sessions.launcher import Launcher
 from browser_service.host.sessions.options import LaunchOptions
 from browser_service.host.sessions.pool import BrowserKind
+from browser_service.host.sessions.running import RunningBrowser
 from browser_service.security.urls import UrlPolicy
 from tests.support.fakes.document import Element
 from tests.support.fakes.page import FakeBrowser, FakePage
@@ -32,6 +33,7 @@ class FakeLauncher(Launcher):
     def __init__(self, options: LaunchOptions) -> None:
         super().__init__(options)
         self._browser: FakeBrowser | None = None
+        self._running: RunningBrowser | None = None
 
     @property
     def running(self) -> int:
@@ -41,17 +43,12 @@ class FakeLauncher(Launcher):
     def shared_runs(self) -> bool:
         return self._browser is not None
 
-    def runs(self, home: Home | None) -> bool:
-        return home is not None and home is cast("Home | None", self._browser)
-
-    def browser_id(self, home: Home) -> str:  # noqa: ARG002 - there is one
-        return "browser_fake"
-
-    async def home(self, spec: SessionSpec) -> Home:  # noqa: ARG002 - all sessions are at home in one
+    async def browser(self, spec: SessionSpec) -> RunningBrowser:  # noqa: ARG002 - all sessions share one
         self.profile.check_free()
-        if self._browser is None:
+        if self._browser is None or self._running is None:
             self._browser = FakeBrowser(self.options.proxy)
-        return cast("Browser", self._browser)
+            self._running = RunningBrowser(cast("Browser", self._browser), None, [])
+        return self._running
 
     async def check_installed(self, options: SessionOptions) -> None:
         """Do nothing, because nothing needs to be installed."""

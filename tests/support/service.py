@@ -103,7 +103,7 @@ class RunningService:
 
     def window(self, page_id: str) -> Page:
         """Return Playwright's page of a pageId, which must be live."""
-        tab = self.entry(page_id).tab
+        tab = self.entry(page_id).record.tab
         assert tab is not None
         return tab.page
 

@@ -32,19 +32,16 @@ class HeldFile(TypedDict):
 
 async def upload_file(page: BrowserPage, action: files.UploadFile) -> Json:
     element = await page.elements.find(action.selector, action.frame, strict=action.strict)
-    uploads = await payloads(page, action.files)
+    uploads = await payloads(page.files, action.files)
+    given = await handed(page.playwright, uploads, elsewhere=page.session.in_persons_browser)
     if results.value_of(await world.evaluate(element, _TAKES_FILES, timeout_ms=action.timeout)):
-        await element.set_input_files(
-            await handed(page, uploads), no_wait_after=action.no_wait_after, timeout=action.allowed_ms()
-        )
+        await element.set_input_files(given, no_wait_after=action.no_wait_after, timeout=action.allowed_ms())
         held = await read_back(list[HeldFile], element, _HELD)
     else:
         async with page.playwright.expect_file_chooser(timeout=action.timeout) as opening:
             await sent(element.click(timeout=action.timeout), clicks())
         chooser = await opening.value
-        await chooser.set_files(
-            await handed(page, uploads), no_wait_after=action.no_wait_after, timeout=action.allowed_ms()
-        )
+        await chooser.set_files(given, no_wait_after=action.no_wait_after, timeout=action.allowed_ms())
         held = await none_if_gone(_held_by(chooser.element))
     return {"files": cast("JsonValue", held or []), "observed": _held(uploads, held)}  # our script returns JSON
 
@@ -57,7 +54,7 @@ async def drop(page: BrowserPage, action: files.Drop) -> Json:
             details=field_details("files"),
         )
     element = await page.elements.find(action.selector, action.frame, strict=action.strict)
-    uploads = await payloads(page, action.files, _DROPPED_BYTES)
+    uploads = await payloads(page.files, action.files, _DROPPED_BYTES)
     position = action.position.model_dump() if action.position else None
     await element.drop(
         {"files": uploads, "data": action.data or {}},

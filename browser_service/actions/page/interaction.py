@@ -64,12 +64,12 @@ async def click(page: BrowserPage, action: interaction.Click) -> Json:
         page.note_target(action.selector, action.frame, verdict.lasting)
         if verdict.asks:
             await asyncio.wait({opened_chooser}, timeout=_CHOOSER_S)
-    verdict.check(action.selector, acted=page.effects.had_effect)
+    verdict.check(action.selector, acted=page.observer.had_effect)
     if verdict.saves:
-        page.effects.expect_download()
+        page.observer.expect_download()
     if verdict.state is not None:
         page.looks.note_state(verdict.state)
-    page.effects.add(
+    page.observer.add_lines(
         *verdict.lines(),
         *([_describe_chooser(action, opened_chooser.result())] if opened_chooser.done() else []),
         silence=verdict.silence,
@@ -163,7 +163,7 @@ async def press(page: BrowserPage, action: interaction.Press) -> Json:
         await press_keys()
         if witness is not None:
             verdict = await witness.verdict()
-            page.effects.add(*verdict.lines(), silence=verdict.silence)
+            page.observer.add_lines(*verdict.lines(), silence=verdict.silence)
     return {}
 
 

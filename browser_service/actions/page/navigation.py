@@ -6,8 +6,8 @@ from browse_together.contract.actions import navigation
 from browse_together.contract.model import Json
 from browser_service.actions.support.arrival import arrive, visit
 from browser_service.host.pages.handle import BrowserPage
-from browser_service.host.tabs.record import BLANK
 from browser_service.host.world.ties import open_session
+from browser_service.security.urls import BLANK
 
 
 async def goto(page: BrowserPage, action: navigation.Goto) -> Json:

@@ -106,7 +106,7 @@ async def open_page(page: BrowserPage, action: pages.OpenPage) -> Json:
 
 async def close_page(page: BrowserPage, action: pages.ClosePage) -> Json:
     url = abridged(page.record.url)
-    if not await page.current.close(run_before_unload=action.run_before_unload):
+    if not await page.tab_life.close(run_before_unload=action.run_before_unload):
         return {"observed": f"page {page.page_id} stays open: its beforeunload dialog was dismissed"}
     observed = f"page {page.page_id} is closed"
     if url == _BLANK or first_outside(page.call.origins, [url]) is not None:

@@ -32,5 +32,5 @@ async def request_human(page: BrowserPage, action: people.RequestHuman) -> Json:
     if action.withdraw:
         asked.withdraw(request, call.client_id)
     await until_answered(asked, request, call, action.timeout / 1000)
-    await page.current.read_title()
+    await page.tab_life.read_title()
     return request.reply_to(call.client_id, page.record)

@@ -93,11 +93,11 @@ async def scroll(page: BrowserPage, action: pointer.Scroll) -> Json:
         # _SCROLL returns JSON
         return {**cast("Json", position), "observed": _describe_scroll(position, into_view=target["to"] == "view")}
     await asyncio.sleep(_SCRIPT_TURN_S)  # the page's scroll handlers send their requests a little later
-    await page.effects.wait_for_effects(_MORE_CONTENT_S)
+    await page.observer.wait_for_effects(_MORE_CONTENT_S)
     later = results.read(Position, await world.evaluate(element, _SCROLL, _NOWHERE, timeout_ms=action.timeout))
     added = later["more"]["down"] - position["more"]["down"]
     position = {**later, "moved": position["moved"]}
-    pending = page.effects.pending()
+    pending = page.pending()
     observed = _describe_scroll(position, into_view=target["to"] == "view", pending=len(pending))
     return {
         **cast("Json", position),

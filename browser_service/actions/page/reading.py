@@ -79,7 +79,7 @@ async def find(page: BrowserPage, action: reading.Find) -> Json:
 async def _find_in_tree(page: BrowserPage, action: reading.Find, within: frozenset[str] | None) -> Json:
     """Search the page for each thing that is asked for; with `within`, only the elements with these refs. If a page
     that has just loaded lacks one, wait a little for its pending requests."""
-    pending = partial(page.effects.pending, whole=True)
+    pending = partial(page.pending, whole=True)
     asked = bool(pending())
     view = await page.looks.refresh_view(action.timeout)
     found = _found(view.tree, action, within)

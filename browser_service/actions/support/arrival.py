@@ -64,8 +64,7 @@ async def arrive(
     page: BrowserPage, action: NavigationAction, navigation: Coroutine[None, None, Response | None]
 ) -> Json:
     """Wait for the arrival, and report it. A server's error page counts as an arrival."""
-    if (observer := page.observer) is None:
-        return _arrived(page, await navigation)
+    observer = page.observer
     observation, began = observer.begin(navigates=True), asyncio.get_running_loop().time()
     task, readying = asyncio.ensure_future(navigation), asyncio.ensure_future(_make_readable(page, observation))
     try:

@@ -110,14 +110,14 @@ async def _read(
         if seen is None:
             seen = await _look(element, question, [watch_ms(page), FIELD_CHARACTERS, None, keys])
         if seen and seen[0]["idle"]:
-            page.effects.note_idle()
-        if await page.effects.wait_for_effects(_RESPONSES_S) or not seen:
+            page.observer.note_idle()
+        if await page.observer.wait_for_effects(_RESPONSES_S) or not seen:
             seen = await _look(element, question, [0, FIELD_CHARACTERS, None, False])
     except BadResult as error:
         raise UnknownOutcome(f"The act was done; what the field shows now is not known. {error}") from error
     if not seen:
         return None
-    page.tab.field_watch.note(page.call.client_id, page.effects.moves, selector, element, seen[0]["shows"])
+    page.tab.field_watch.note(page.call.client_id, page.observer.moves, selector, element, seen[0]["shows"])
     return of_kind(question.kind, seen[0]["value"])
 
 

@@ -132,7 +132,7 @@ class Form:
     async def _settled(self) -> list[FieldState]:
         """Read the fields once the page's scripts have had what they waited for, and answers to what they sent."""
         handles = [field.handle for field in self._fields if field.handle]
-        came = await self._page.effects.wait_for_effects(_RESPONSES_S)
+        came = await self._page.observer.wait_for_effects(_RESPONSES_S)
         return await _states_of(handles, 0 if came else watch_ms(self._page))
 
     def _note(self, field: FormEntry, state: FieldState) -> None:
@@ -140,7 +140,7 @@ class Form:
         if not self._action.submit:
             page = self._page
             page.tab.field_watch.note(
-                page.call.client_id, page.effects.moves, field.request.selector, field.locator, state["shows"]
+                page.call.client_id, page.observer.moves, field.request.selector, field.locator, state["shows"]
             )
 
     async def submit(self, selector: str) -> None:
@@ -152,7 +152,7 @@ class Form:
             await check_button(self._page, self._action, button.locator, self._wait_ms)
             await sent(button.locator.click(timeout=self._wait_ms), clicks())
         except PlaywrightError as error:
-            if not self._page.effects.outlasted_by_navigation(error):
+            if not self._page.observer.outlasted_by_navigation(error):
                 raise
 
     async def _reread(self, field: FormEntry) -> FieldState | None:
@@ -245,7 +245,7 @@ class Form:
             except PlaywrightError as error:
                 if errors.is_closed(error):
                     raise
-                if url := self._page.effects.navigating_to:
+                if url := self._page.observer.navigating_to:
                     raise UnknownOutcome(
                         f"{field.request.selector} was under way when the page began to go to {url}, "
                         "whose server has not answered yet.",

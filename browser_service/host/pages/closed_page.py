@@ -7,7 +7,6 @@ from playwright.async_api import Error as PlaywrightError
 from browse_together.contract.background import AtMost
 from browse_together.contract.model import Json
 from browse_together.contract.pages import PageState
-from browser_service.host.pages.current_tab import CurrentTab
 from browser_service.host.tabs.life import Life
 from browser_service.host.tabs.place import has_unsent_fields, history_of, place_of
 from browser_service.host.tabs.record import DialogPolicy, PageRecord, Place
@@ -17,14 +16,14 @@ _READS_WITHIN_S: Final = 0.5
 
 
 async def remember(
-    record: PageRecord, current: CurrentTab, settings: PageSettings, *, stays_open: bool = False, moves: bool = False
+    record: PageRecord, settings: PageSettings, *, stays_open: bool = False, moves: bool = False
 ) -> Json:
     """Return the JSON from which `restore` brings the page back. If its tab does not answer, use what the record has. A
     page that `stays_open` and is lost later comes back as lost, and not as parked. One that `moves` was in use, so its
     scripts' memory counts as lost, as filled fields always do."""
-    place, tab = record.place, current.tab
+    place, tab = record.place, record.tab
     parked, storage, history = place.parked, place.storage, place.history[:-1]
-    if tab is not None and current.live and not record.dialog and record.life is not Life.SUSPECT:
+    if tab is not None and record.live and not record.dialog and record.life is not Life.SUSPECT:
         async with AtMost(_READS_WITHIN_S, PlaywrightError):
             history = await history_of(tab)
             here, storage = await place_of(tab.page)

@@ -44,9 +44,6 @@ class AskingPage(Protocol):
     def record(self) -> PageRecord: ...
 
     @property
-    def tab(self) -> Tab | None: ...
-
-    @property
     def queue(self) -> PageQueue: ...
 
 
@@ -77,9 +74,9 @@ class Dialogs:
     def note_opened(self, page: Page | None, dialog: Dialog, *, persons: bool = False) -> None:
         """Note a dialog; one of the `persons` is theirs to answer. A popup may show one before it has a pageId; if it
         gets none, dismiss the dialog."""
-        owner = next((each for each in self._pages.values() if each.tab is not None and each.tab.page is page), None)
-        if owner is not None and owner.tab is not None:
-            self._open_dialog(owner.record, owner.tab, dialog, persons=persons)
+        owner = next((each for each in self._pages.values() if each.record.shows(page)), None)
+        if owner is not None and owner.record.tab is not None:
+            self._open_dialog(owner.record, owner.record.tab, dialog, persons=persons)
         elif page is None:
             self._background.spawn(dismiss(dialog))
         else:
@@ -262,7 +259,7 @@ class Dialogs:
         if dialog.timer is not None:
             dialog.timer.cancel()
         page, tab = dialog.page, dialog.tab
-        if (known := self._pages.get(page.page_id)) is None or known.tab in {tab, None}:
+        if (known := self._pages.get(page.page_id)) is None or known.record.tab in {tab, None}:
             page.dialog = None
         page.revision += 1
         tab.observer.add_dialog(f"{dialog.named} was {how}")

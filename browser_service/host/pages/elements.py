@@ -15,12 +15,11 @@ from browser_service.host.elements import frames as in_frames
 from browser_service.host.elements import locators
 from browser_service.host.elements.filled_fields import Lasting
 from browser_service.host.elements.locators import is_ref, leading_ref
-from browser_service.host.pages.current_tab import CurrentTab
-from browser_service.host.pages.effects import Effects
 from browser_service.host.pages.looks import Looks
 from browser_service.host.pages.screencast import Screencast
 from browser_service.host.reading import identity, places, snapshot, tree
 from browser_service.host.reading.snapshot import ClientView
+from browser_service.host.tabs.record import PageRecord
 from browser_service.host.world.handles import taken
 
 R = TypeVar("R")
@@ -34,11 +33,8 @@ _INTO_FRAME: Final = " >> internal:control=enter-frame >> "
 class Elements:
     """Access to a page's elements for one client."""
 
-    def __init__(
-        self, page_id: str, current: CurrentTab, looks: Looks, effects: Effects, screencast: Screencast
-    ) -> None:
-        self._page_id, self._current, self._screencast = page_id, current, screencast
-        self._looks, self._effects = looks, effects
+    def __init__(self, record: PageRecord, looks: Looks, screencast: Screencast) -> None:
+        self._record, self._looks, self._screencast = record, looks, screencast
         self.meant_event = secrets.token_hex(8)
         """DOM event that tells our listeners in the page which element a ref resolved to."""
 
@@ -65,9 +61,9 @@ class Elements:
             await self._check_ref(ref, waits=waits or ref != selector)
         if frame and locators.is_ref(frame):
             await self._check_ref(frame)
-        found = locators.find(self._current.open_tab.page, selector, frame)
+        found = locators.find(self._record.open_tab.page, selector, frame)
         if waits and frames and not ref and self._of_main_frame(selector, frame):
-            await in_frames.check(self._current.open_tab.page, found, selector)
+            await in_frames.check(self._record.open_tab.page, found, selector)
         if waits:
             self._screencast.aim(found.first)
         return found if strict else found.first
@@ -86,7 +82,7 @@ class Elements:
         began, event = view.frames.get(tree.prefix_of(ref), 0), self.meant_event if ref == selector else ""
         try:
             given = {**expected, "began": began, "event": event}
-            return await act(locators.as_given(self._current.open_tab.page, selector, given, strict=strict))
+            return await act(locators.as_given(self._record.open_tab.page, selector, given, strict=strict))
         except PlaywrightError as error:
             if not locators.is_not_as_given(error):
                 raise locators.without_engines(error) from error
@@ -97,7 +93,7 @@ class Elements:
         """Name the frames that contain the element, for a reply that found none in the main frame."""
         if not self._of_main_frame(selector, frame):
             return {}
-        where = await in_frames.matching(self._current.open_tab.page, selector)
+        where = await in_frames.matching(self._record.open_tab.page, selector)
         return {"inFrames": f"{in_frames.describe(where)}: {in_frames.way_in(where)}"} if where else {}
 
     @staticmethod
@@ -118,7 +114,7 @@ class Elements:
         """Raise StaleRevision or ElementGone if a ref no longer means the element for which the client got it."""
         view, old_name = await self._shown(ref)
         row, began = view.rows.get(ref, ""), view.frames.get(tree.prefix_of(ref))
-        found = await identity.look(self._current.open_tab.page, ref, old_name, row) if waits or began else None
+        found = await identity.look(self._record.open_tab.page, ref, old_name, row) if waits or began else None
         if waits and found is None:
             raise await self._gone_error(ref, old_name, "is gone from the page")
         if waits and found and found["now"]:
@@ -133,8 +129,8 @@ class Elements:
         old_name = (view.elements.get(ref) or view.former_elements.get(ref)) if view else None
         if view is None or old_name is None:
             raise self._stale_error(
-                f"ref {ref} is not from your latest snapshot of {self._page_id!r}: the page may have been reopened, or "
-                "gone elsewhere, since.",
+                f"ref {ref} is not from your latest snapshot of {self._record.page_id!r}: the page may have been "
+                "reopened, or gone elsewhere, since.",
                 ref,
             )
         if ref not in view.elements or not await self._shows(view):
@@ -143,19 +139,19 @@ class Elements:
 
     def _outdated(self, ref: str, old_name: str) -> StaleRevision:
         return self._stale_error(
-            f"ref {ref} ({old_name}) is of an older document than {self._page_id!r} shows now.", ref
+            f"ref {ref} ({old_name}) is of an older document than {self._record.page_id!r} shows now.", ref
         )
 
     async def _shows(self, view: ClientView) -> bool:
         """Say whether the page still shows the document that a client was shown."""
-        moves = self._effects.moves
-        if view.moves != moves and await snapshot.document_of(self._current.open_tab.page) == view.document:
+        moves = self._record.observer.moves
+        if view.moves != moves and await snapshot.document_of(self._record.open_tab.page) == view.document:
             view.moves = moves
         return view.moves == moves
 
     def _stale_error(self, message: str, ref: str) -> StaleRevision:
-        hint = f"Take a new snapshot: {next_call('snapshot', page_id=self._page_id)}."
-        return StaleRevision(message, hint=hint, details={"selector": ref, "url": self._current.open_tab.url})
+        hint = f"Take a new snapshot: {next_call('snapshot', page_id=self._record.page_id)}."
+        return StaleRevision(message, hint=hint, details={"selector": ref, "url": self._record.open_tab.url})
 
     async def _check_identity(self, ref: str, old_name: str, row: str, now: str) -> None:
         """Raise ElementGone if a new snapshot shows another element under the ref, or the same one in another row.
@@ -178,7 +174,7 @@ class Elements:
         view.add_refs(same)
         hint = f"{', '.join(str(node.ref) for node in same)} has the same role and name now." if same else None
         return ElementGone(
-            f"ref {ref} ({old_name}) {what}.", hint=hint, details={"selector": ref, "url": self._current.open_tab.url}
+            f"ref {ref} ({old_name}) {what}.", hint=hint, details={"selector": ref, "url": self._record.open_tab.url}
         )
 
 

@@ -12,22 +12,20 @@ from browse_together.contract.errors import BrowserCrashed
 from browse_together.contract.pages import PageState
 from browse_together.contract.quoting import address
 from browser_service.host.background import bounded, within
-from browser_service.host.calls import CallRun, RunningCalls
+from browser_service.host.calls import RunningCalls
 from browser_service.host.elements.filled_fields import FilledFields
 from browser_service.host.events import EventLog
 from browser_service.host.network.downloads import Downloads
-from browser_service.host.pages.current_tab import CurrentTab
 from browser_service.host.pages.dialogs import Dialogs
-from browser_service.host.pages.handle import BrowserPage, PartRunner
 from browser_service.host.pages.hands import Hand
 from browser_service.host.pages.listener import Listener
 from browser_service.host.pages.recovery import Recovery, ways_on
 from browser_service.host.pages.screencast import Screencast
+from browser_service.host.pages.tab_life import TabLife
 from browser_service.host.pages.thumbnails import Thumbnails
 from browser_service.host.seam import ArtifactPort, HostLimits
 from browser_service.host.sessions.session import SessionEntry
 from browser_service.host.tabs.console import Console
-from browser_service.host.tabs.life import Life
 from browser_service.host.tabs.phone import Fit
 from browser_service.host.tabs.place import restore_storage
 from browser_service.host.tabs.record import PageRecord
@@ -66,7 +64,7 @@ class PageEntry:
     ) -> None:
         # Longer than 40 lines, because the parts are made here in the order in which they need each other.
         limits, emit = common.limits, common.log.emit
-        self.session, self._common, self._on_close = session, common, on_close
+        self.session, self.common, self._on_close = session, common, on_close
         self.record = record = PageRecord.from_state(
             state,
             Ownership(state, limits.idle_lease_ms, self._busy, self.tell, emit),
@@ -79,17 +77,17 @@ class PageEntry:
         self.console = Console(record)
         self.recorder = Recorder(record, session.recordings)
         self.filled_fields = FilledFields()
-        self.current = CurrentTab(record, session, self.filled_fields, common.dialogs)
-        self.screencast = Screencast(record, self.current, self.queue)
+        self.tab_life = TabLife(record, session, self.filled_fields, common.dialogs)
+        self.screencast = Screencast(record, self.queue)
         self.thumbnails = Thumbnails(
-            *(record, self.current, self.screencast, self.recorder, session.tracing),
+            *(record, self.screencast, self.recorder, session.tracing),
             timeline=limits.timeline,
             artifacts=common.artifacts,
         )
-        self.recovery = Recovery(record, self.current, session, self.settings, self.filled_fields, self.adopt)
-        self.hand = Hand(record, self.current, Fit(self.settings.emulation), self.recovery, session)
+        self.recovery = Recovery(record, self.tab_life, session, self.settings, self.filled_fields, self.adopt)
+        self.hand = Hand(record, Fit(self.settings.emulation), self.recovery, session)
         self._listener = Listener(
-            *(record, self.current, self.queue, self.filled_fields, common.policy, common.downloads),
+            *(record, self.tab_life, self.queue, self.filled_fields, common.policy, common.downloads),
             logins=session.logins,
             attached=session.attached and session.profile,
         )
@@ -103,21 +101,9 @@ class PageEntry:
     def lease(self) -> Lease | None:
         return self.record.lease
 
-    @property
-    def tab(self) -> Tab | None:
-        return self.current.tab
-
-    @property
-    def life(self) -> Life:
-        return self.current.life
-
-    @property
-    def live(self) -> bool:
-        return self.current.live
-
     def _busy(self, client_id: str) -> bool:
         """Say if a client has a queued or running call on the page."""
-        return self._common.running.busy(client_id, self.page_id)
+        return self.common.running.busy(client_id, self.page_id)
 
     @property
     def needed(self) -> bool:
@@ -173,10 +159,10 @@ class PageEntry:
             raise BrowserCrashed(f"Page {self.page_id!r} ended while it was opened.") from error
         if tab.dead or page.is_closed():
             raise BrowserCrashed(f"Page {self.page_id!r} ended while it was opened.")
-        self.current.replace(tab)
+        self.tab_life.replace(tab)
         self._listener.check_url(tab)  # a popup may be there already
         if came_by_itself:
-            self.current.read_title_soon()  # its document may have come before
+            self.tab_life.read_title_soon()  # its document may have come before
         self.check_trace()
         place = record.place
         record.place = place._replace(history=())  # the window has it by now
@@ -187,9 +173,9 @@ class PageEntry:
         """Take all that is ours from a person's tab, and leave the tab as it is. `page` is one that was not adopted to
         its end."""
         await self._background.stop()  # else it ties itself to the tab afterwards
-        tab = self.tab
+        tab = self.record.tab
         if tab is not None:
-            self._common.dialogs.forget_tab(tab)
+            self.common.dialogs.forget_tab(tab)
             self.screencast.end()
             if tab.usable:
                 cleared = (self.settings.clear(tab), tab.rest_behind())
@@ -202,7 +188,7 @@ class PageEntry:
     def _on_crash(self, tab: Tab) -> None:
         if not tab.dead and self.session.launcher.watchdog.ended_one:
             self._stop(tab, "it kept the browser from answering anybody else")
-        self.current.note_crash(tab)
+        self.tab_life.note_crash(tab)
 
     def _stop(self, tab: Tab, why: str) -> None:
         """Kill a tab that harms everybody, and tell the page's holder. Leave alone a person's own tab in an attached
@@ -213,7 +199,7 @@ class PageEntry:
         if record.holder_id:
             where = f"{self.page_id} was stopped at {address(record.url)}, and its window closed"
             self.tell(record.holder_id, f"{where}: {why}. {ways_on(self.page_id)}")
-        self.current.stop(tab, why)
+        self.tab_life.stop(tab, why)
         record.tell_changed()
 
     def note_held(self) -> None:
@@ -236,44 +222,16 @@ class PageEntry:
     def add_popup(self, popup: "PageEntry") -> None:
         """Note a popup that this page opened. From now on the two share a window."""
         self.record.shares_window = True
-        observer = self.current.observer
-        reported = observer is not None and observer.add_popup(popup.page_id, popup.current.observer)
+        reported = self.record.observer.add_popup(popup.page_id, popup.record.observer)
         if not reported and self.lease is not None:
             self.tell(self.lease.client_id, f"{self.page_id} opened the popup {popup.page_id}.")
 
     def note_refused_popup(self, why: str) -> None:
         """Report once that further popups are closed as they open: in the reply of the act that opened them, or else in
         a notice."""
-        observer = self.current.observer
-        told = observer is not None and observer.note_refused_popup(f"further popups were closed as they came: {why}")
+        told = self.record.observer.note_refused_popup(f"further popups were closed as they came: {why}")
         if self.record.popups.tells() and not told and self.lease is not None:
             self.tell(self.lease.client_id, f"{self.page_id} opens popups that are closed as they come: {why}.")
-
-    def for_call(self, run: CallRun, perform_part: PartRunner) -> BrowserPage:
-        common = self._common
-        return BrowserPage(
-            self.record,
-            self.current,
-            self.session,
-            self.queue,
-            self.settings,
-            self.recovery,
-            call=run.call,
-            artifacts=common.artifacts,
-            console=self.console,
-            recorder=self.recorder,
-            screencast=self.screencast,
-            thumbnails=self.thumbnails,
-            filled_fields=self.filled_fields,
-            human_requests=common.people,
-            perform_part=perform_part,
-            dialogs=common.dialogs,
-            act_rules=common.limits.act_rules,
-            take_logins=run.taken_logins.append,
-            targets=run.targets,
-            secret_fields=run.secret_fields,
-            came=run.came,
-        )
 
 
 def pages_of(session: SessionEntry, pages: Mapping[str, PageEntry]) -> list[PageEntry]:

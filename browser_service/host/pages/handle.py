@@ -1,98 +1,97 @@
 """A page as one call sees it: all that an action's handler gets of the page."""
 
 from collections.abc import Awaitable, Callable
-from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from playwright.async_api import Page
 
 from browse_together.contract.actions.base import Action
-from browse_together.contract.calls import Call
 from browse_together.contract.model import Json
 from browse_together.contract.named_secrets import NamedSecret
 from browse_together.contract.pages import Access
-from browser_service.host.elements.filled_fields import Field, FilledFields, Lasting
+from browser_service.host.calls import CallRun
+from browser_service.host.elements.filled_fields import Field, Lasting
 from browser_service.host.files import Files
-from browser_service.host.pages.current_tab import CurrentTab
-from browser_service.host.pages.dialogs import Dialogs
-from browser_service.host.pages.effects import Effects
 from browser_service.host.pages.elements import Elements, lasting_selectors
 from browser_service.host.pages.looks import Looks
-from browser_service.host.pages.recovery import Recovery
-from browser_service.host.pages.screencast import Screencast
-from browser_service.host.pages.thumbnails import Thumbnails
-from browser_service.host.seam import ArtifactPort
-from browser_service.host.sessions.logins import TakesLogins
-from browser_service.host.sessions.session import SessionEntry
-from browser_service.host.tabs.console import Console
 from browser_service.host.tabs.observer import Observer
-from browser_service.host.tabs.record import PageRecord
-from browser_service.host.tabs.recording import Recorder
-from browser_service.host.tabs.settings import PageSettings
 from browser_service.host.tabs.tab import Tab
-from browser_service.rules.human_requests import HumanRequests
-from browser_service.rules.turns import PageQueue
-from browser_service.security.act_rules import ActRules
+
+if TYPE_CHECKING:
+    from browser_service.host.pages.entry import PageEntry
 
 PartRunner = Callable[["BrowserPage", Action], Awaitable[Json]]
 """The function that runs one action of a call that carries several."""
 
 
-@dataclass(eq=False)
 class BrowserPage:
-    record: PageRecord
-    current: CurrentTab
-    session: SessionEntry
-    queue: PageQueue
-    settings: PageSettings
-    recovery: Recovery
-    _: KW_ONLY
-    call: Call
-    artifacts: ArtifactPort
-    console: Console
-    recorder: Recorder
-    screencast: Screencast
-    thumbnails: Thumbnails
-    filled_fields: FilledFields
-    human_requests: HumanRequests
-    perform_part: PartRunner
-    dialogs: Dialogs
-    act_rules: ActRules
-    take_logins: TakesLogins
-    targets: dict[str, list[str]]
-    """Where the lasting selectors of the elements go that the call names."""
-    secret_fields: list[str]
-    """Where the selectors of the fields for secrets go that the call filled."""
-    came: list[str]
-    """Where goes what appeared by the call."""
-    reply_shares: int = 1
-    """How many parts of a call share the room for text in its reply."""
-    quiet: bool = False
-    """Further acts of the same call follow; the last one reports what all did to the page."""
-    follows: bool = False
-    """Acts of the same call came before; their effects may still arrive."""
-    files: Files = field(init=False)
-    effects: Effects = field(init=False)
-    looks: Looks = field(init=False)
+    """A page as one call, or one part of it, sees it."""
 
-    def __post_init__(self) -> None:
-        page_id, client_id = self.record.page_id, self.call.client_id
-        self.files = Files(self.artifacts, self.call, page_id, self.reply_shares)
-        self.effects = Effects(self.current, self.settings.network.traffic, client_id)
-        self.looks = Looks(self.current, self.effects, client_id)
+    def __init__(
+        self,
+        entry: "PageEntry",
+        run: CallRun,
+        perform_part: PartRunner,
+        *,
+        reply_shares: int = 1,
+        quiet: bool = False,
+        follows: bool = False,
+    ) -> None:
+        self._entry = entry
+        self.call, self._run, self.perform_part = run.call, run, perform_part
+        self.record, self.session, self.queue = entry.record, entry.session, entry.queue
+        self.tab_life, self.recovery, self.settings = entry.tab_life, entry.recovery, entry.settings
+        self.console, self.recorder, self.filled_fields = entry.console, entry.recorder, entry.filled_fields
+        self.screencast, self.thumbnails = entry.screencast, entry.thumbnails
+        self.artifacts, self.dialogs = entry.common.artifacts, entry.common.dialogs
+        self.human_requests, self.act_rules = entry.common.people, entry.common.limits.act_rules
+        self.reply_shares = reply_shares
+        """How many parts of a call share the room for text in its reply."""
+        self.quiet = quiet
+        """Further acts of the same call follow; the last one reports what all did to the page."""
+        self.follows = follows
+        """Acts of the same call came before; their effects may still arrive."""
+        self.files = Files(self.artifacts, self.call, self.record.page_id, reply_shares)
+        self.looks = Looks(self.record, self.call.client_id)
+
+    def for_part(
+        self, step: CallRun, perform_part: PartRunner, *, reply_shares: int, quiet: bool, follows: bool
+    ) -> "BrowserPage":
+        """Return the page as one part of the call sees it."""
+        return BrowserPage(self._entry, step, perform_part, reply_shares=reply_shares, quiet=quiet, follows=follows)
+
+    @property
+    def came(self) -> list[str]:
+        """Return where goes what appeared by the call."""
+        return self._run.came
+
+    def take_logins(self, logins: Json) -> None:
+        """Note logins that the call took."""
+        self._run.taken_logins.append(logins)
 
     @cached_property
     def elements(self) -> Elements:
         """Return the way to the page's elements."""
-        return Elements(self.page_id, self.current, self.looks, self.effects, self.screencast)
+        return Elements(self.record, self.looks, self.screencast)
 
     @property
     def page_id(self) -> str:
         return self.record.page_id
 
     @property
-    def observer(self) -> Observer | None:
-        return self.current.observer
+    def observer(self) -> Observer:
+        """Return the observer of the page's tab; without a tab, one that sees nothing."""
+        return self.record.observer
+
+    def pending(self, *, whole: bool = False) -> list[str]:
+        """Return the URLs of the page's pending requests, without those that it repeats. With `whole`, a request is
+        pending until its whole response is there."""
+        polling = self.observer.polling
+        waits = [
+            sent for sent in self.settings.network.traffic.pending(whole=whole) if not polling.includes(sent.request)
+        ]
+        return [sent.url(self.call.client_id) for sent in waits]
 
     async def do(self, action: Action) -> Json:
         """Do an action that the call carries, and return its result."""
@@ -110,17 +109,17 @@ class BrowserPage:
 
     @property
     def playwright(self) -> Page:
-        return self.current.open_tab.page
+        return self.record.open_tab.page
 
     @property
     def tab(self) -> Tab:
         """Return the tab behind the pageId. Raises BrowserCrashed if there is none."""
-        return self.current.open_tab
+        return self.record.open_tab
 
     @property
     def url(self) -> str:
         """Return the page's URL as replies show it."""
-        return self.current.open_tab.url
+        return self.record.open_tab.url
 
     def secret(self, name: str) -> NamedSecret:
         """Return a secret that the call names; the front sent it with the call."""
@@ -130,10 +129,10 @@ class BrowserPage:
         """Remember what an act left in a field, so that it can be filled again if the page dies. FIELD read `found`."""
         if found is not None:
             if self.filled_fields.note(self.call.client_id, selector, frame, strict, found):
-                self.secret_fields.append(selector)
+                self._run.secret_fields.append(selector)
             self.note_target(selector, frame, found["lasting"])
 
     def note_target(self, selector: str, frame: str | None, found: Lasting | None = None) -> None:
         """Note how the element of a selector is found again: as `found` by a script, and as the client was shown it."""
         again = lasting_selectors(self.looks.view, selector, frame, found)
-        self.targets[selector] = again or self.targets.get(selector, [])
+        self._run.targets[selector] = again or self._run.targets.get(selector, [])

@@ -14,7 +14,6 @@ from browse_together.contract.strokes import ChosenFile, Stroke, Strokes
 from browse_together.contract.wire import FILE_BYTES
 from browser_service.host import world
 from browser_service.host.elements.targets import element_at
-from browser_service.host.pages.current_tab import CurrentTab
 from browser_service.host.pages.recovery import Recovery
 from browser_service.host.pages.uploads import written
 from browser_service.host.scripts import script
@@ -49,12 +48,11 @@ class Hand:
     def __init__(
         self,
         record: PageRecord,
-        current: CurrentTab,
         fit: Fit,
         recovery: Recovery,
         session: SessionEntry,
     ) -> None:
-        self._record, self._current, self._fit, self._recovery, self._session = record, current, fit, recovery, session
+        self._record, self._fit, self._recovery, self._session = record, fit, recovery, session
         self._sign_ins = session.sign_ins
         self._background = Background()
         self._done = Bounded[str, None](_BATCHES)
@@ -123,7 +121,7 @@ class Hand:
         page_id = self._record.page_id
         try:
             async with asyncio.timeout(_OPENS_WITHIN_S), self._turn:
-                if not self._current.live:
+                if not self._record.live:
                     await self._recovery.bring_up(self._record.holder_id, navigates=False, replaces=False)
         except TimeoutError:
             raise TimedOut(f"{page_id} could not be opened again within {_OPENS_WITHIN_S:.0f} s.") from None
@@ -137,10 +135,10 @@ class Hand:
             self._record.person.note_presence()
 
     def _check(self) -> Tab:
-        tab = self._current.tab
+        tab = self._record.tab
         if self._record.dialog is not None:
             raise DialogOpen("The page waits for the answer to its dialog.", hint="Answer that first.")
-        if tab is None or not self._current.live:
+        if tab is None or not self._record.live:
             raise ValidationFailed(f"{self._record.page_id} has no window now.", hint="Look at it anew.")
         self._record.has_leave = True  # the owner's rules do not judge what a person makes the page send
         return tab

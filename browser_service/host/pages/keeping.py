@@ -34,7 +34,7 @@ class Keeping:
         while True:
             await asyncio.sleep(every_s)  # scripts store things without an event
             for session in [*self.sessions.values()]:
-                if session.live and any(entry.live for entry in pages_of(session, self.pages)):
+                if session.live and any(entry.record.live for entry in pages_of(session, self.pages)):
                     await session.logins.save()
 
     async def tell_now_and_then(self) -> None:
@@ -61,7 +61,7 @@ class Keeping:
         used_at = entry.record.used_at
         if self._told_at.get(entry.page_id) != used_at and not entry.queue.busy:
             self._told_at[entry.page_id] = used_at
-            former = await remember(entry.record, entry.current, entry.settings, stays_open=True)
+            former = await remember(entry.record, entry.settings, stays_open=True)
             self.emit(told.model_copy(update={"former": {entry.page_id: former}}))
 
     def tell_again(self, session: SessionEntry) -> None:

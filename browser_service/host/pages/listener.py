@@ -13,14 +13,14 @@ from browse_together.contract.quoting import address
 from browser_service.host.elements.filled_fields import FilledFields
 from browser_service.host.network.downloads import Downloads
 from browser_service.host.network.tab_events import TabListener
-from browser_service.host.pages.current_tab import CurrentTab
+from browser_service.host.pages.tab_life import TabLife
 from browser_service.host.sessions.logins import Logins
-from browser_service.host.tabs.record import BLANK, ERROR_PAGE, PageRecord
+from browser_service.host.tabs.record import PageRecord
 from browser_service.host.tabs.tab import Tab
 from browser_service.host.world.ties import listen
 from browser_service.rules.turns import PageQueue
 from browser_service.security.http_logins import Challenge
-from browser_service.security.urls import UrlPolicy, origin_of
+from browser_service.security.urls import BLANK, ERROR_PAGE, UrlPolicy, origin_of
 
 _FORM_TYPES: Final = frozenset({"document", "xhr", "fetch"})
 """Resource types with which a page sends forms. The others are files and the page's own measurements (ping)."""
@@ -32,7 +32,7 @@ _SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 @dataclass(eq=False)
 class Listener(TabListener):
     record: PageRecord
-    current: CurrentTab
+    tab_life: TabLife
     queue: PageQueue
     fields: FilledFields
     policy: UrlPolicy
@@ -129,7 +129,7 @@ class Listener(TabListener):
 
     def _on_navigated(self, tab: Tab, frame: Frame) -> None:
         record = self.record
-        if tab is not self.current.tab or frame != tab.page.main_frame or record.life.over:
+        if tab is not self.record.tab or frame != tab.page.main_frame or record.life.over:
             return
         record.revision += 1
         record.navigations += 1
@@ -152,7 +152,7 @@ class Listener(TabListener):
 
     def _on_document(self) -> None:
         self.fields.clear()
-        self.current.read_title_soon()
+        self.tab_life.read_title_soon()
 
     def on_request(self, request: Request) -> None:
         if request.method not in _SAFE and request.resource_type in _FORM_TYPES:

@@ -10,38 +10,37 @@ from browse_together.contract.model import Json, weight
 from browse_together.contract.next_calls import next_call
 from browser_service.host.elements import locators
 from browser_service.host.events import well_formed
-from browser_service.host.pages.current_tab import CurrentTab
-from browser_service.host.pages.effects import Effects
 from browser_service.host.reading import snapshot, tree
 from browser_service.host.reading.folding import folded
 from browser_service.host.reading.snapshot import ClientView, Refs, State
 from browser_service.host.tabs.observation import Observation
+from browser_service.host.tabs.record import PageRecord
 from browser_service.host.tabs.tab import MOST_READ_WEIGHT, Read
 
 
 class Looks:
     """One client's reads of a page, without the texts that no person can see."""
 
-    def __init__(self, current: CurrentTab, effects: Effects, client_id: str) -> None:
+    def __init__(self, record: PageRecord, client_id: str) -> None:
         self.state_after_act: tuple[State, int] | None = None
         """The state that the act's own script read, if no more effects were due, and the tab's count of navigations
         then."""
-        self._current, self._effects, self._client_id = current, effects, client_id
+        self._record, self._client_id = record, client_id
 
     @property
     def view(self) -> ClientView | None:
         """Return what this client was shown of the page, maybe of an earlier document."""
-        return self._current.tab.views.get(self._client_id) if self._current.tab is not None else None
+        return self._record.tab.views.get(self._client_id) if self._record.tab is not None else None
 
     async def refresh_view(self, timeout_ms: int, *, boxes: bool = False, known: State | None = None) -> ClientView:
         """Take a snapshot of the whole page, and return the client's view of the page, updated with it."""
-        tab = self._current.open_tab
-        taken = await snapshot.take(tab.page, self._effects, timeout_ms, boxes=boxes, known=known)
+        tab = self._record.open_tab
+        taken = await snapshot.take(tab.page, self._record.observer, timeout_ms, boxes=boxes, known=known)
         view = self.view
         if view is None or view.document != taken.state.document:
             former = view.elements if view else {}
             view = ClientView(taken.state.document, former_elements=former)
-        self._current.open_tab.views[self._client_id] = view
+        self._record.open_tab.views[self._client_id] = view
         view.update(taken)
         self._note_title(taken.state)
         return view
@@ -57,10 +56,10 @@ class Looks:
 
     async def seen_elsewhere(self, observation: Observation) -> list[str]:
         """Describe the effects of an act that neither changed the document nor sent anything."""
-        state, observer = self.shown_state, self._current.observer
+        state, observer = self.shown_state, self._record.observer
         least = 2 if self.state_after_act else 1  # two frames are much for a click
         rolls = state is not None and state.rolls >= least
-        return await observer.seen_elsewhere(observation) if observer and (rolls or observation.windows) else []
+        return await observer.seen_elsewhere(observation) if rolls or observation.windows else []
 
     def looked_since(self, began_at: float) -> bool:
         """Say whether the client read the current document, with its whole title, at or after `began_at` (monotonic
@@ -68,7 +67,7 @@ class Looks:
         view = self.view
         if view is None or view.state is None or len(view.state.title) >= snapshot.TITLE_CHARACTERS:
             return False
-        return view.moves == self._effects.moves and view.looked_at >= began_at
+        return view.moves == self._record.observer.moves and view.looked_at >= began_at
 
     def seen(self, part: tree.Tree) -> tree.Tree:
         """Return a part of the page without texts that no person can see, by the last snapshot's judgement."""
@@ -83,7 +82,7 @@ class Looks:
 
     async def state(self, turns: int = 0) -> State:
         """Read a state that differs whenever the page does. It takes a tenth of a snapshot's time."""
-        state = await snapshot.state_of(self._current.open_tab.page, turns, self.shown_state)
+        state = await snapshot.state_of(self._record.open_tab.page, turns, self.shown_state)
         self._note_title(state)
         return state
 
@@ -98,16 +97,16 @@ class Looks:
         except (TypeError, ValueError, LookupError):  # the page replaced what the script needs
             return
         self._note_title(state)
-        self.state_after_act = state, self._effects.moves
-        self._effects.note_idle()
+        self.state_after_act = state, self._record.observer.moves
+        self._record.observer.note_idle()
 
     def _note_title(self, state: State) -> None:
         if len(state.title) < snapshot.TITLE_CHARACTERS:  # a longer one is cut there
-            self._current.note_title(well_formed(state.title))
+            self._record.note_title(well_formed(state.title))
 
     async def refs(self, found: Locator, most: int, timeout_ms: int) -> list[Refs]:
         """Return the refs of the first `most` elements of a locator. The client may use them from now on."""
-        refs = await snapshot.refs_of(self._current.open_tab.page, found, most, timeout_ms)
+        refs = await snapshot.refs_of(self._record.open_tab.page, found, most, timeout_ms)
         view = await self.refresh_view(timeout_ms)
         own = {each.own for each in refs}
         view.add_refs(node for node in view.tree if node.ref in own)
@@ -117,12 +116,12 @@ class Looks:
         """Return the page if the element is surely there, else None."""
         ref = locators.leading_ref(selector)
         inside = self.view is not None and ref is not None and tree.prefix_of(ref) in self.view.frames
-        return None if frame or inside or "enter-frame" in selector else self._current.open_tab.page
+        return None if frame or inside or "enter-frame" in selector else self._record.open_tab.page
 
     async def cached(self, name: str, max_age_ms: int, read: Callable[[], Awaitable[Json]]) -> Json:
         """Return what `read` finds, or what it found for this client and revision at most `max_age_ms` ago. Clients may
         not see each other's results."""
-        key, reads, record = (self._client_id, name), self._current.open_tab.reads, self._current.record
+        key, reads, record = (self._client_id, name), self._record.open_tab.reads, self._record
         known, at, revision = reads.get(key), time.monotonic(), record.revision
         if known is not None and known.revision == revision and (at - known.at) * 1000 < max_age_ms:
             return known.found

@@ -72,7 +72,7 @@ class PersonTabs:
         session = self._session()
         if session is None or session.opened is None or not session.live or (windows := session.windows) is None:
             return 0
-        known = {entry.tab.page for entry in self.pages.values() if entry.tab is not None}
+        known = {entry.record.tab.page for entry in self.pages.values() if entry.record.tab is not None}
         return sum(page not in known and not windows.is_opening(page.url) for page in session.opened.pages)
 
     async def _take_up(self) -> None:
@@ -205,7 +205,7 @@ class PersonTabs:
                 raise TimedOut("The tab did not answer; it is not shared.", hint="Look at it, then repeat.") from error
             raise
         entry.record.awaits_tab = False
-        await entry.current.read_title()
+        await entry.tab_life.read_title()
         self.log.emit(PageOpened(page=entry.record.state()))
         return entry
 

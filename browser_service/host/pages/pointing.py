@@ -15,15 +15,12 @@ from browse_together.contract.frames import Pointed
 from browse_together.contract.quoting import one_line
 from browser_service.host import world
 from browser_service.host.elements.targets import element_at, name_of
-from browser_service.host.pages.current_tab import CurrentTab
-from browser_service.host.pages.effects import Effects
 from browser_service.host.reading import snapshot
 from browser_service.host.reading.boxes import boxes, frame_insets
 from browser_service.host.reading.snapshot import ClientView, PageView
 from browser_service.host.reading.tree import Node, prefix_of
 from browser_service.host.scripts import script
 from browser_service.host.tabs.record import PageRecord
-from browser_service.host.tabs.settings import PageSettings
 from browser_service.host.tabs.tab import Tab
 from browser_service.host.world.handles import let_go
 from browser_service.marks import Box
@@ -34,15 +31,13 @@ _NEAR_PX: Final = 2.0
 """How far apart two measurements of one element may be, because a tree rounds them."""
 
 
-async def point(
-    record: PageRecord, current: CurrentTab, settings: PageSettings, at: tuple[float, float], *, picks: bool
-) -> Pointed:
+async def point(record: PageRecord, at: tuple[float, float], *, picks: bool) -> Pointed:
     """Return the element at a point of the viewport; if a person `picks` it, with a ref that the page's agent may use.
     Raises DialogOpen, TimedOut or ValidationFailed."""
     if record.dialog is not None:
         raise DialogOpen("The page waits for the answer to its dialog.", hint="Answer that first.")
-    tab = current.tab
-    if tab is None or not current.live:
+    tab = record.tab
+    if tab is None or not record.live:
         raise ValidationFailed(f"{record.page_id} has no window now.", hint="Look at it anew.")
     try:
         async with asyncio.timeout(_WITHIN_S):
@@ -50,8 +45,7 @@ async def point(
                 found = await _measured(tab, at)
             if not picks or found.box is None or record.holder_id is None:
                 return found
-            effects = Effects(current, settings.network.traffic, record.holder_id)
-            view = await snapshot.take(tab.page, effects, round(_WITHIN_S * 1_000), boxes=True)
+            view = await snapshot.take(tab.page, tab.observer, round(_WITHIN_S * 1_000), boxes=True)
             insets = await frame_insets(tab.page, view.tree)
             node = _node_at(view, insets, Box(**found.box.model_dump()))
             if node is None or node.ref is None:

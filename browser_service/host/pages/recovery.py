@@ -14,14 +14,14 @@ from browse_together.contract.errors import BrowserCrashed, TimedOut
 from browse_together.contract.next_calls import next_call
 from browse_together.contract.pages import ASK_FOR_TAB
 from browser_service.host.elements.filled_fields import FilledFields
-from browser_service.host.pages.current_tab import CurrentTab
+from browser_service.host.pages.tab_life import TabLife
 from browser_service.host.sessions.session import SessionEntry
 from browser_service.host.tabs.emulation import allow_position
 from browser_service.host.tabs.life import CRASHES, Life
 from browser_service.host.tabs.place import replay_history, scroll_back
-from browser_service.host.tabs.record import BLANK, PageRecord, Place
+from browser_service.host.tabs.record import PageRecord, Place
 from browser_service.host.tabs.settings import PageSettings
-from browser_service.security.urls import origin_of
+from browser_service.security.urls import BLANK, origin_of
 
 _HANGS_AFTER_S: Final = 10
 """Ending the browser loses what others typed, so it must hang this long: the machine may only have stalled for a
@@ -55,7 +55,7 @@ class Recovery:
     """The only way to get a live tab for a page."""
 
     record: PageRecord
-    current: CurrentTab
+    tab_life: TabLife
     session: SessionEntry
     settings: PageSettings
     fields: FilledFields
@@ -70,16 +70,16 @@ class Recovery:
         """
         reopened, record = await self._ensure_live(navigates=navigates, replaces=replaces), self.record
         record.unopened = False
-        if reopened is not None and self.current.tab is not None:
-            await self._return_to_place(self.current.tab.page, client_id, reopened)
-        if self.current.tab is not None and record.lease is not None and self.settings.foreign:
-            await self.settings.clear(self.current.tab)
+        if reopened is not None and self.record.tab is not None:
+            await self._return_to_place(self.record.tab.page, client_id, reopened)
+        if self.record.tab is not None and record.lease is not None and self.settings.foreign:
+            await self.settings.clear(self.record.tab)
             what = "routes, headers, init scripts and emulation that another client had set are removed"
             record.tell(client_id, f"{record.page_id}: {what}.")
 
     async def _ensure_live(self, *, navigates: bool, replaces: bool) -> _Reopened | None:
         """Open, revive or replace the tab if it does not work. Returns None if it is the same as before."""
-        record, life = self.record, self.current.life
+        record, life = self.record, self.record.life
         if life is Life.VANISHED:
             life = await self._known_end()
         if life.over:
@@ -93,41 +93,41 @@ class Recovery:
             await self._find_again()
             return None
         if navigates or replaces:
-            self.current.lift_quarantine(once=not navigates)
-        was_open = self.current.tab is not None or record.revision > 0
-        first, why, revisits = record.life is Life.NEW, self.current.cause(), record.url != BLANK and not navigates
+            self.tab_life.lift_quarantine(once=not navigates)
+        was_open = self.record.tab is not None or record.revision > 0
+        first, why, revisits = record.life is Life.NEW, self.tab_life.cause(), record.url != BLANK and not navigates
         if not await self._reopen(revisits=revisits):
             return None
         if life is Life.SUSPECT:  # perhaps its whole browser had to be ended
-            why = why or self.current.cause()
+            why = why or self.tab_life.cause()
         return _Reopened(why, revisits=revisits, first=first, was_open=was_open)
 
     async def _find_again(self) -> None:
         """Find a person's tab again, after the connection to their browser was lost. Only they open one anew."""
         await self.session.context()
-        if not self.current.live:
+        if not self.record.live:
             page_id = self.record.page_id
             raise BrowserCrashed(f"{page_id!r}, a tab of a person's, is not there or has crashed.", hint=ASK_FOR_TAB)
 
     async def _known_end(self) -> Life:
         """Wait until it is known whether a tab that has just gone was closed, or went with its browser."""
         async with AtMost(_KNOWN_WITHIN_S):
-            while self.current.life is Life.VANISHED:  # noqa: ASYNC110 - several events end it
+            while self.record.life is Life.VANISHED:  # noqa: ASYNC110 - several events end it
                 await asyncio.sleep(_ASKED_EVERY_S)  # between two looks
-        return self.current.life
+        return self.record.life
 
     async def _works(self, *, stops: bool) -> bool:
         """Say whether a tab responds after all that did not. With `stops`, stop whatever keeps it busy."""
-        current = self.current
-        works = await current.responds() or (stops and await current.interrupt() and await current.responds())
-        if works and current.live:
-            current.doubt(doubted=False)
+        tab_life = self.tab_life
+        works = await tab_life.responds() or (stops and await tab_life.interrupt() and await tab_life.responds())
+        if works and self.record.live:
+            tab_life.doubt(doubted=False)
         return works
 
     async def _reopen(self, *, revisits: bool) -> bool:
         """Open a tab, and return whether it is a new one. Try a few times, because the browser may be killed
         meanwhile."""
-        problem, tab_before = "", self.current.tab
+        problem, tab_before = "", self.record.tab
         for attempts_left in reversed(range(_ATTEMPTS)):
             if self.record.life is Life.QUARANTINED:
                 raise self._quarantine_error()
@@ -143,23 +143,23 @@ class Recovery:
                 f"Page {page_id!r} is not open any more, and {url} does not open again: {problem}",
                 hint=f"Go on elsewhere: {next_call('goto', page_id=page_id, url='...')}.",
             )
-        return self.current.tab is not None and self.current.tab is not tab_before
+        return self.record.tab is not None and self.record.tab is not tab_before
 
     async def _open(self, *, revisits: bool) -> str:
         """Open a tab once. Returns why its URL could not be loaded, or "". Raises BrowserCrashed if the browser or the
         tab died."""
-        current, record = self.current, self.record
-        if current.life is Life.SUSPECT:  # because of its own scripts, or because the whole browser hangs
+        tab_life, record = self.tab_life, self.record
+        if self.record.life is Life.SUSPECT:  # because of its own scripts, or because the whole browser hangs
             await self.session.end_if_hanging(_HANGS_AFTER_S)
         await self.session.context()
-        if current.live and record.life is not Life.SUSPECT:  # found again: its browser had kept running
+        if self.record.live and record.life is not Life.SUSPECT:  # found again: its browser had kept running
             return ""
-        current.abandon()
+        tab_life.abandon()
         page = await self.session.open_window()
         try:
             return await self._load(page, revisits=revisits)
         except BaseException:  # a cancel too: nobody else knows of the window
-            current.drop(page)
+            tab_life.drop(page)
             raise
 
     async def _load(self, page: Page, *, revisits: bool) -> str:
@@ -183,8 +183,8 @@ class Recovery:
         try:
             await page.goto(self.record.url, timeout=_REVIVE_MS, wait_until="domcontentloaded")
         except PlaywrightError as error:
-            died = await self.current.died(error)
-            self.current.abandon()
+            died = await self.tab_life.died(error)
+            self.tab_life.abandon()
             if died:
                 raise BrowserCrashed(f"Page {self.record.page_id!r} ended while it was loaded again.") from error
             return str(error).splitlines()[0]
@@ -192,7 +192,7 @@ class Recovery:
 
     async def _allow_position(self) -> None:
         """Allow the site again to read the position; the earlier permission went with the browser."""
-        origin, tab = origin_of(self.record.url), self.current.tab
+        origin, tab = origin_of(self.record.url), self.record.tab
         if self.settings.emulation.settings.get("geolocation") and origin and tab is not None and tab.cdp is not None:
             await allow_position(tab.cdp, origin)
 
@@ -234,7 +234,7 @@ class Recovery:
     async def _unresponsive_error(self) -> TimedOut:
         """Make the error for a tab that does not respond. Playwright can read its title while it loads, but not while a
         script runs."""
-        record, tab = self.record, self.current.tab
+        record, tab = self.record, self.record.tab
         reload = f"{next_call('reload_page', page_id=record.page_id)}."
         why, hint = "a script keeps it busy, or its browser hangs", f"Replace it, its login stays: {reload}"
         if tab is not None and await tab.title() is not None:

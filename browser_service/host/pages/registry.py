@@ -46,19 +46,19 @@ class PageRegistry:
         return entry
 
     def _on_close(self, entry: PageEntry, tab: Tab) -> None:
-        entry.current.note_closed(tab)
+        entry.tab_life.note_closed(tab)
         opener = self._pages.get(entry.record.opener_id or "")
-        if opener is not None and opener.current.observer is not None and not entry.record.life.over:
-            opener.current.observer.add_lines([f"popup {entry.page_id} closed"], "")
+        if opener is not None and not entry.record.life.over:
+            opener.record.observer.add_lines(f"popup {entry.page_id} closed")
         self._background.spawn(self._closed(entry, tab))
 
     def browser_ended(self, session: SessionEntry) -> None:
         for entry in pages_of(session, self._pages):
-            entry.current.note_end(LifeEvent.BROWSER_ENDED)
+            entry.tab_life.note_end(LifeEvent.BROWSER_ENDED)
 
     def browser_found(self, session: SessionEntry) -> None:
         for entry in pages_of(session, self._pages):
-            entry.current.note_found()
+            entry.tab_life.note_found()
 
     def find(self, page_id: str) -> PageEntry | None:
         return self._pages.get(page_id)
@@ -82,8 +82,7 @@ class PageRegistry:
         opener = self._of_target(opener_target)
         if opener is not None:
             opener.record.popups.came += 1
-            if opener.current.observer is not None:
-                opener.current.observer.expect_popup(linked)
+            opener.record.observer.expect_popup(linked)
 
     def _of_target(self, target: str) -> PageEntry | None:
         return next((entry for entry in self._pages.values() if entry.record.target_id == target), None)
@@ -145,8 +144,8 @@ class PageRegistry:
             await entry.adopt(page)
         except BrowserCrashed:  # it closed as soon as it opened
             self._pages.pop(state.page_id, None)
-            if opener is not None and opener.current.observer is not None:
-                opener.current.observer.note_refused_popup("a popup opened, and closed at once")
+            if opener is not None:
+                opener.record.observer.note_refused_popup("a popup opened, and closed at once")
             return
         if await self._let_go_if_over(entry, page, opener):
             return
@@ -185,20 +184,20 @@ class PageRegistry:
                 if entry.record.taken_back:
                     await entry.give_back(page)
         for entry in entries:
-            if entry.record.of_person and not entry.live:
+            if entry.record.of_person and not entry.record.live:
                 self.forget(entry.record)
 
     async def _closed(self, entry: PageEntry, tab: Tab) -> None:
         """Forget a page that its own script or a person closed, unless its whole browser is ending."""
         await asyncio.sleep(_BROWSER_ENDS_WITHIN_S)  # Playwright reports the browser's end some 30 ms after its pages'
-        if entry.tab is tab and entry.life is Life.VANISHED:
+        if entry.record.tab is tab and entry.record.life is Life.VANISHED:
             if entry.lease is not None:
                 entry.tell(entry.lease.client_id, f"{entry.page_id} was closed in the browser.")
             self.forget(entry.record)
 
     def _adopted(self, entry: PageEntry) -> None:
-        if entry.tab is not None:
-            self._common.dialogs.note_adopted(entry.record, entry.tab)
+        if entry.record.tab is not None:
+            self._common.dialogs.note_adopted(entry.record, entry.record.tab)
 
     def dialog(self, session: SessionEntry, page: "Page | None", dialog: "Dialog") -> None:
         entry = self._showing(page)
@@ -222,7 +221,7 @@ class PageRegistry:
         self._common.dialogs.note_closed(dialog)
 
     def _showing(self, page: "Page | None") -> PageEntry | None:
-        return next((entry for entry in self._pages.values() if entry.tab is not None and entry.tab.page is page), None)
+        return next((entry for entry in self._pages.values() if entry.record.shows(page)), None)
 
     async def _too_many(self, page: "Page", opener: PageEntry | None, most: int) -> None:
         if opener is not None and opener.lease is not None:

@@ -109,7 +109,7 @@ class Room:
     async def _retire(self, page: PageEntry, newcomer: ClientRef | None) -> None:
         state = page.record.state()
         self.forget(page.record)
-        self._background.spawn(page.current.leave())
+        self._background.spawn(page.tab_life.leave())
         self.log.emit(PageRetired(page=state, newcomer=newcomer))
 
     async def discard(self, page_id: str, idle_ms: int) -> None:
@@ -118,7 +118,7 @@ class Room:
         if page is None or not page.record.untouched or page.record.idle_ms < idle_ms or self._must_stay(page):
             return
         self.forget(page.record)
-        await bounded(page.current.leave())
+        await bounded(page.tab_life.leave())
 
     # --- who needs a page --------------------------------------------------------------------------------------------
 
@@ -136,8 +136,8 @@ class Room:
     def _is_idle(self, page: PageEntry, idle_s: float) -> bool:
         """Say whether a page may be parked, because it and the windows of its family have been idle for `idle_s`."""
         horizon, family = time.monotonic() - idle_s, page.record.family
-        related = [each for each in self.pages.values() if each.record.family == family and each.current.live]
-        return page.current.live and all(
+        related = [each for each in self.pages.values() if each.record.family == family and each.record.live]
+        return page.record.live and all(
             each.record.used_at <= horizon and not self._must_stay(each) for each in related
         )
 
@@ -191,13 +191,13 @@ class Room:
     async def _park(self, page: PageEntry, idle_s: float) -> bool:
         """Close the window of a page that has been idle for `idle_s`, and remember its place. Returns False if the page
         stays, because it has unsent input or somebody uses it."""
-        tab = page.current.tab
+        tab = page.record.tab
         if tab is None or not self._is_idle(page, idle_s):
             return False
         place, has_unsent = await self._inspect(page, tab)
-        if has_unsent or page.current.tab is not tab or not self._is_idle(page, idle_s):
+        if has_unsent or page.record.tab is not tab or not self._is_idle(page, idle_s):
             return False
-        page.current.park(place)
+        page.tab_life.park(place)
         page.record.tell_changed()
         await bounded(tab.page.close())
         return True
@@ -232,7 +232,7 @@ class Room:
         ]
 
     def _live(self, sessions: list[SessionEntry]) -> list[PageEntry]:
-        return [page for page in self.pages.values() if page.session in sessions and page.current.live]
+        return [page for page in self.pages.values() if page.session in sessions and page.record.live]
 
     def _used_at(self, kind: BrowserKind | None) -> float:
         return max((session.used_at for session in self._sessions_of(kind)), default=0.0)

@@ -17,7 +17,6 @@ from browse_together.contract.frames import Box, Frame, FrameState, ShownAct, Sh
 from browse_together.contract.quoting import one_line
 from browser_service.host import world
 from browser_service.host.calls import CallRun
-from browser_service.host.pages.current_tab import CurrentTab
 from browser_service.host.scripts import script
 from browser_service.host.tabs.cast import Cast, ChromiumCast, Picture, ScreenshotCast, Sent
 from browser_service.host.tabs.life import Life
@@ -63,8 +62,8 @@ class ShownCall:
 class Screencast:
     """The picture of one page, whichever tab is behind it, and the act that runs there."""
 
-    def __init__(self, record: PageRecord, current: CurrentTab, queue: PageQueue) -> None:
-        self._record, self._current, self._queue = record, current, queue
+    def __init__(self, record: PageRecord, queue: PageQueue) -> None:
+        self._record, self._queue = record, queue
         self._seq = next(_STARTS) << _START_BITS
         self._changed = asyncio.Event()
         self._picture: Picture | None = None
@@ -151,7 +150,7 @@ class Screencast:
 
     def _look(self) -> None:
         """Take pictures of the current tab, and note what else has changed."""
-        tab = self._current.tab if self._current.live else None
+        tab = self._record.tab if self._record.live else None
         view = self._wanted()
         if tab is not self._tab or (self._cast is not None and self._cast.view != view):
             self._recast(tab, view)
@@ -181,7 +180,7 @@ class Screencast:
         )
 
     def _state(self) -> FrameState:
-        life = self._current.life
+        life = self._record.life
         if life.live:
             return "hung" if self._hangs() else "live"
         if life is Life.PARKED:

@@ -13,7 +13,6 @@ from browse_together.contract.actions.traits import Effect
 from browse_together.contract.background import Background
 from browse_together.contract.errors import BrowseError
 from browse_together.contract.frames import ActPicture
-from browser_service.host.pages.current_tab import CurrentTab
 from browser_service.host.pages.screencast import Screencast, ShownCall
 from browser_service.host.seam import ArtifactPort, CallKey
 from browser_service.host.tabs.record import PageRecord
@@ -62,7 +61,6 @@ class Thumbnails:
     def __init__(
         self,
         record: PageRecord,
-        current: CurrentTab,
         screencast: Screencast,
         recorder: Recorder,
         tracing: Tracing,
@@ -70,7 +68,7 @@ class Thumbnails:
         timeline: Timeline,
         artifacts: ArtifactPort,
     ) -> None:
-        self._record, self._current, self._screencast = record, current, screencast
+        self._record, self._screencast = record, screencast
         self._recorder, self._tracing, self._timeline, self._artifacts = recorder, tracing, timeline, artifacts
         self._begun = self._running = 0
         self._ended: Pictured | None = None
@@ -115,8 +113,8 @@ class Thumbnails:
             self._working = False
 
     async def _picture(self, ended: Pictured) -> None:
-        tab, begun, url = self._current.tab, self._begun, self._record.url
-        if tab is None or not self._current.live or self._record.dialog is not None:
+        tab, begun, url = self._record.tab, self._begun, self._record.url
+        if tab is None or not self._record.live or self._record.dialog is not None:
             return
         try:
             async with asyncio.timeout(_WITHIN_S):

@@ -17,24 +17,24 @@ from browse_together.contract.actions.files import GivenFile
 from browse_together.contract.errors import ValidationFailed, field_details
 from browse_together.contract.filenames import safe_name
 from browse_together.contract.wire import FILE_BYTES
-from browser_service.host.pages.handle import BrowserPage
+from browser_service.host.files import Files
 
 _MESSAGE_BYTES: Final = 200_000
 """Larger uploads go to the browser as files: as bytes, 20 MB would keep Playwright busy for half a minute, and all
 other clients waiting."""
 
 
-async def payloads(page: BrowserPage, files: list[GivenFile], most: int = FILE_BYTES) -> list[FilePayload]:
-    """Read the files, together at most `most` bytes. Raises ValidationFailed for a file with no content or with two,
-    and if they are too large together."""
+async def payloads(kept_files: Files, files: list[GivenFile], most: int = FILE_BYTES) -> list[FilePayload]:
+    """Read the files, together at most `most` bytes; some are named as kept files. Raises ValidationFailed for a file
+    with no content or with two, and if they are too large together."""
     uploads: list[FilePayload] = []
     for number, file in enumerate(files):
         left = most - sum(len(each["buffer"]) for each in uploads)
         if file.artifact_id is not None and not file.called:
-            kept = await page.files.describe(file.artifact_id)
+            kept = await kept_files.describe(file.artifact_id)
             name = kept.name or f"{kept.artifact_id}{mimetypes.guess_extension(kept.mime_type) or ''}"
             file = file.model_copy(update={"name": PurePath(name).name})  # noqa: PLW2901 - the same file, named
-        data, mime_type = await _content(page, file, f"files.{number}", left)
+        data, mime_type = await _content(kept_files, file, f"files.{number}", left)
         if len(data) > left:
             raise _unfit(f"files.{number}", f"The files have more than {most:,} bytes together", "Give fewer at once.")
         name = PurePosixPath(file.called.replace("\\", "/")).name
@@ -43,12 +43,12 @@ async def payloads(page: BrowserPage, files: list[GivenFile], most: int = FILE_B
     return uploads
 
 
-async def handed(page: BrowserPage, uploads: list[FilePayload]) -> Sequence[FilePayload] | Sequence[Path]:
-    """Return the files in the browser's fastest form. An attached browser may be on another machine, and reads no
+async def handed(page: Page, uploads: list[FilePayload], *, elsewhere: bool) -> Sequence[FilePayload] | Sequence[Path]:
+    """Return the files in the browser's fastest form. A browser that may be `elsewhere`, on another machine, reads no
     files."""
-    if page.session.in_persons_browser or sum(len(each["buffer"]) for each in uploads) <= _MESSAGE_BYTES:
+    if elsewhere or sum(len(each["buffer"]) for each in uploads) <= _MESSAGE_BYTES:
         return uploads
-    return await asyncio.to_thread(written, page.playwright, [(each["name"], each["buffer"]) for each in uploads])
+    return await asyncio.to_thread(written, page, [(each["name"], each["buffer"]) for each in uploads])
 
 
 def written(page: Page, files: list[tuple[str, bytes]]) -> list[Path]:
@@ -63,7 +63,7 @@ def written(page: Page, files: list[tuple[str, bytes]]) -> list[Path]:
     return paths
 
 
-async def _content(page: BrowserPage, file: GivenFile, field: str, most: int) -> tuple[bytes, str | None]:
+async def _content(kept_files: Files, file: GivenFile, field: str, most: int) -> tuple[bytes, str | None]:
     contents = [name for name in ("text", "data", "artifact_id") if getattr(file, name) is not None]
     name = file.called
     if len(contents) + (file.path is not None) > 1:
@@ -73,9 +73,9 @@ async def _content(page: BrowserPage, file: GivenFile, field: str, most: int) ->
     if file.text is not None:
         return file.text.encode(), None
     if file.artifact_id is not None:
-        return await page.files.data(file.artifact_id)
+        return await kept_files.data(file.artifact_id)
     if file.data is None:
-        return await page.files.upload(file.path or name, most), None
+        return await kept_files.upload(file.path or name, most), None
     try:
         return base64.b64decode(file.data, validate=True), None
     except binascii.Error as error:

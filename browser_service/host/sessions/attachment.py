@@ -27,8 +27,8 @@ from browser_service.host.elements.locators import register_engines
 from browser_service.host.sessions.driver import Started, start_driver
 from browser_service.host.sessions.errors import attach_failed
 from browser_service.host.sessions.options import LaunchOptions
-from browser_service.host.sessions.running import RunningBrowser
 from browser_service.host.sessions.processes import WatchedProcess, end_all
+from browser_service.host.sessions.running import RunningBrowser
 from browser_service.host.sessions.user_browsers import Listening, asks_person, at_start, find, title_of
 
 _ATTACHES_WITHIN_MS: Final = 10_000

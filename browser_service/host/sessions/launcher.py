@@ -31,6 +31,7 @@ from browser_service.host.sessions.watchdog import Watchdog
 
 _log = structlog.get_logger(__name__)
 
+
 class Launcher:
     """The one driver, and the browsers of all sessions; the first session that needs a browser starts it.
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 
 from playwright.async_api import Browser, BrowserContext
 
+from browse_together.contract.errors import BrowserCrashed
 from browser_service.host.sessions.processes import WatchedProcess
 
 
@@ -29,6 +30,13 @@ class RunningBrowser:
             context.on("close", lambda _: self.end())
         for process in processes:
             process.on_end(self.end)
+
+    @property
+    def profile(self) -> BrowserContext:
+        """Return the context with the logins on disk. Raises BrowserCrashed if the browser has none."""
+        if self.context is None:
+            raise BrowserCrashed("The browser has no profile.")
+        return self.context
 
     def on_end(self, tell: Callable[[], None]) -> None:
         """Have its end told by `tell`."""

@@ -21,7 +21,8 @@ class Act:
     action: Action = field(init=False)
     observed: bool = field(init=False)
     """True if its effects are observed. A call that reads, or that only carries others, changes nothing by itself."""
-    observation: Observation | None = None
+    observation: Observation = field(default_factory=Observation)
+    """What is observed of it, from its beginning to its reply; nothing of an act that is not observed."""
     result: Json = field(default_factory=dict)
     changed: bool = field(init=False)
     """True if it may have changed its page."""

@@ -14,7 +14,6 @@ from browse_together.contract.pages import ASK_FOR_TAB
 from browse_together.contract.wire import DEFAULT_SESSION
 from browse_together.contract.words import own_words
 from browser_service.host.calls import CallRun
-from browser_service.host.pages.current_tab import CurrentTab
 from browser_service.host.pages.dialogs import Dialogs
 from browser_service.host.pages.privacy import check_private, check_reach, check_shown
 from browser_service.host.sessions.profile import Profile
@@ -37,17 +36,17 @@ class Admission:
     profile: Profile
     """The shared login, which no call may use while a person has it."""
 
-    def check_read(self, page: CurrentTab, call: Call, action: Action) -> None:
+    def check_read(self, page: PageRecord, call: Call, action: Action) -> None:
         """Raise what keeps a caller from seeing a page as it is now, by whichever way it looks."""
-        check_private(page.record, call, action)
+        check_private(page, call, action)
         if call.origins:
             check_origins(page, call, action)
-        if page.record.person is not None and not call.by_person:
-            page.record.person.check(page.record, call, action)
+        if page.person is not None and not call.by_person:
+            page.person.check(page, call, action)
 
-    def admit(self, page: CurrentTab, run: CallRun) -> None:
+    def admit(self, page: PageRecord, run: CallRun) -> None:
         """Let a call or a part of one pass, or raise. If it takes the page from another client, tell both."""
-        record, call, action = page.record, run.call, run.action
+        record, call, action = page, run.call, run.action
         if record.private_from(call.client_id):
             check_private(record, call, action)
         self.profile.check_free()

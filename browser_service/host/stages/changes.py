@@ -10,14 +10,15 @@ from playwright.async_api import Error as PlaywrightError
 from browse_together.contract.actions.base import Action
 from browse_together.contract.actions.traits import Input
 from browse_together.contract.background import AtMost
-from browse_together.contract.errors import UnknownOutcome, WithoutEffect
+from browse_together.contract.cuts import cut
+from browse_together.contract.errors import WithoutEffect
 from browse_together.contract.model import Json
-from browse_together.contract.next_calls import next_call
 from browse_together.contract.wire import CHANGED
 from browser_service.host.pages.handle import BrowserPage
 from browser_service.host.reading import compact
 from browser_service.host.stages import delta
 from browser_service.host.stages.act import Act
+from browser_service.host.stages.ends import check_seen
 from browser_service.host.tabs.observation import Observation
 
 _LOOK_MS: Final = 5_000
@@ -25,69 +26,66 @@ _RESTYLED: Final = "done; the document changed, in what a snapshot does not show
 _NOT_AWAITED: Final = "done; what came of it was not waited for (noWaitAfter)"
 _TOLD_AT_THE_END: Final = "done; the last step tells what came of it"
 _NOT_COMPARED: Final = "whether the page changed is not known"
+_NAMED: Final = 60
 _TRIED: Final = "it could be done; nothing was done (trial)"
 
 
 @asynccontextmanager
 async def observed(act: Act) -> AsyncIterator[None]:
     """Record an act's effects within the block. The act counts in the page's revision."""
-    page, record, run = act.page, act.page.record, act.run
-    observation = act.observation = page.effects.observe(act.action, page.looks.name_of(act.action.aim.selector or ""))
+    page, record, run, observer = act.page, act.page.record, act.run, act.page.observer
+    observation = act.observation = observer.begin(
+        navigates=bool(act.action.navigates),
+        idle=act.action.text_key != "observed",  # its reply reports something else, so late effects need no wait
+        by=_named(act),
+        client_id=run.call.client_id,
+    )
     page.looks.state_after_act = None
     record.last_act = (run.call.client_id, record.navigations)
     record.requests_before_act = page.settings.network.traffic.count
-    if page.current.tab is not None:
-        page.current.tab.acted_on = True
+    if record.tab is not None:
+        record.tab.acted_on = True
     try:
         yield
     finally:
-        if observation is not None and page.observer is not None:
-            page.observer.end(observation)
-            run.requests = observation.requests()
-            run.popups += observation.popups
-            run.dialogs += observation.dialogs
-            if run.cancel.requested:
-                await page.current.interrupt()
+        observer.end(observation)
+        run.requests = observation.requests()
+        run.popups += observation.popups
+        run.dialogs += observation.dialogs
+        if run.cancel.requested:
+            await page.tab_life.interrupt()
         if act.changed:
             record.revision += 1
 
 
+def _named(act: Act) -> str:
+    """Name an act by its action and its element, as its client saw it."""
+    name, selector = act.action.name(), act.action.aim.selector or ""
+    shown = act.page.looks.name_of(selector) or selector
+    return f"{name} on {cut(shown, _NAMED)}" if selector else name
+
+
 async def settled(act: Act) -> None:
     """Wait until the page shows the act's effects. Raises UnknownOutcome if it ended before."""
-    observation, current = act.observation, act.page.current
-    if observation is None:
-        return
     if act.action.asked_reply.awaits:
-        await _settle(act, observation)
-    if not current.live and not current.gone:
-        page, cause = act.page.record, current.cause() or "the page ended"
-        raise UnknownOutcome(
-            f"{act.action.name()} was done, and then {cause}: its effect was not seen.",
-            hint=f"Look first ({next_call('snapshot', page_id=page.page_id)} reopens the page at {page.url}), then "
-            "decide whether to repeat it.",
-            details={"url": page.url, "context": {"lastUrl": page.url}},
-        )
+        await _settle(act)
+    check_seen(act)
 
 
-async def _settle(act: Act, observation: Observation) -> None:
-    page = act.page
+async def _settle(act: Act) -> None:
     try:
         async with act.run.cancel.within():
-            if page.observer is not None:
-                await page.observer.settle(observation)
+            await act.page.observer.settle(act.observation)
     except TimeoutError:
         raise act.run.cancelled_error() from None
-    if page.current.gone:
-        observation.notes.append(f"the page closed. {page.record.opener_hint}".rstrip(" ."))
 
 
 async def in_vain(act: Act, error: Exception) -> Exception | None:
     """Add the observed effects to the error of an act that was done, but without the effect it was meant for."""
-    observation = act.observation
-    if not isinstance(error, WithoutEffect) or observation is None:
+    if not isinstance(error, WithoutEffect) or not act.observed:
         return error
-    await _settle(act, observation)
-    effects = "; ".join(observation.lines())
+    await _settle(act)
+    effects = "; ".join(act.observation.lines())
     message = f"{error.message} Observed: {effects}." if effects else error.message
     return WithoutEffect(message, hint=error.advice, details=error.details)
 

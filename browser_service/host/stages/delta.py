@@ -139,7 +139,7 @@ def _ref_of(change: news.Change) -> str:
 def shows_changes(page: BrowserPage, action: Action) -> bool:
     """Say if the reply to an act shows what changed."""
     delta = action.text_key == "observed" and action.asked_reply.amount == "delta" and not action.asked_reply.trial
-    return delta and not leaves_to_later(page, action) and not page.record.dialog and not page.effects.navigating_to
+    return delta and not leaves_to_later(page, action) and not page.record.dialog and not page.observer.navigating_to
 
 
 def leaves_to_later(page: BrowserPage, action: Action) -> bool:
@@ -150,16 +150,16 @@ def leaves_to_later(page: BrowserPage, action: Action) -> bool:
 async def page_before(page: BrowserPage, action: Action) -> PageBefore:
     """Look at the page before an act, so that a change by itself does not pass for the act's effect."""
     before, view = PageBefore(), page.looks.view
-    late = page.observer is not None and bool(page.observer.late.earlier)
+    late = bool(page.observer.late.earlier)
     compares = (late or action.reports < Reports.EVERYTHING) and not action.navigates and shows_changes(page, action)
     compares = compares and (late or view is None or time.monotonic() - view.looked_at > _SOON_S)
-    if compares and page.current.live:
+    if compares and page.record.live:
         async with AtMost(_LOOK_BEFORE_S, PlaywrightError):
-            if late and page.observer is not None:
+            if late:
                 await page.observer.late.wait_for_earlier()
             before = PageBefore(state := await page.looks.state())
             before = PageBefore(state, await _changes_by_itself(page, state))
-            if late and page.observer is not None:
+            if late:
                 page.observer.late.earlier.forget()
     if page.looks.view is not None:
         page.looks.view.acted_since = True
@@ -171,7 +171,7 @@ async def _changes_by_itself(page: BrowserPage, state: State) -> str:
     view = page.looks.view
     if view is None or view.state is None or state.document != view.document:
         return ""
-    cause = page.effects.cause_since(view.looked_at)
+    cause = page.observer.cause_since(view.looked_at, page.call.client_id)
     if view.acted_since and not cause:
         return ""
     if state.is_like(view.state):
@@ -209,7 +209,7 @@ async def page_delta(
 async def _delta_of_act(
     page: BrowserPage, action: Action, observation: Observation, before: PageBefore
 ) -> PageDelta | None:
-    last, moves = page.looks.view, page.effects.moves
+    last, moves = page.looks.view, page.observer.moves
     state = _known_state(page, observation) or await page.looks.state(TURNS)
     previous = before.state or (last.state if last else None)
     same = previous is not None and state.is_like(previous)
@@ -223,12 +223,12 @@ async def _delta_of_act(
             return PageDelta(before.fields, unchanged=unchanged)
         return _announcements(page, state, previous) if whole else None
     earlier = bool(unchanged and previous and state.focus == previous.focus)
-    comparison = await _compare(page, state if page.effects.moves == moves else None)
-    if comparison is not None and not same and comparison.is_wordless and await page.effects.wait_for_motion():
+    comparison = await _compare(page, state if page.observer.moves == moves else None)
+    if comparison is not None and not same and comparison.is_wordless and await page.observer.late.motion():
         comparison = await _compare(page, None)
     _note_came(page, observation, last, comparison)
     if comparison is not None:
-        late = page.effects.cause_since(observation.began_at)
+        late = page.observer.cause_since(observation.began_at, page.call.client_id)
         return _delta_of_comparison(action, comparison, before, unchanged, same=same, earlier=earlier, late=late)
     if page.looks.view is None:
         return None
@@ -252,7 +252,7 @@ def _known_state(page: BrowserPage, observation: Observation) -> State | None:
     if page.looks.state_after_act is None or observation.came_later or observation.visited_urls or observation.dialogs:
         return None
     state, moves = page.looks.state_after_act
-    return state if moves == page.effects.moves else None
+    return state if moves == page.observer.moves else None
 
 
 def _delta_of_comparison(
@@ -302,7 +302,7 @@ async def _compare(page: BrowserPage, known: State | None) -> _Comparison | None
 
 
 def _outline(page: BrowserPage, view: ClientView, budget: int) -> Json:
-    note = loading.describe(view, page.effects.pending())
+    note = loading.describe(view, page.pending())
     text, nodes = outline(view.tree, budget - len(note))
     view.add_refs(nodes)
     beyond = view.state.beyond.advice(page.url) if view.state else {}

@@ -1,4 +1,4 @@
-"""What the failures of an act mean: its time is over, its page ended, or Playwright says why."""
+"""What the failures of an act mean: its time is over, or Playwright says why."""
 
 import asyncio
 from typing import Final
@@ -7,64 +7,18 @@ from playwright.async_api import Error as PlaywrightError
 from pydantic import JsonValue
 
 from browse_together.contract.actions.base import Action
-from browse_together.contract.actions.traits import Effect, Reports
-from browse_together.contract.errors import BrowseError, BrowserCrashed, NavigationFailed, TimedOut, UnknownOutcome
-from browse_together.contract.model import Json, object_at
+from browse_together.contract.actions.traits import Reports
+from browse_together.contract.errors import BrowseError, NavigationFailed, TimedOut, UnknownOutcome
+from browse_together.contract.model import object_at
 from browse_together.contract.next_calls import next_call
 from browser_service.host import errors
 from browser_service.host.pages.handle import BrowserPage
-from browser_service.host.sessions.memory import Memory
 from browser_service.host.stages import explanation
 from browser_service.host.stages.act import Act
 from browser_service.host.tabs.observation import Observation
-from browser_service.host.tabs.record import PageRecord
 
 GRACE_S: Final = 1.0
 _EXPLAIN_S: Final = 2.0
-
-
-async def of_crash(act: Act, error: Exception) -> Exception | None:
-    """Tell of the end of a page under an act, unless that is what the act was for."""
-    current, record = act.page.current, act.page.record
-    if not isinstance(error, PlaywrightError):
-        return error
-    if record.life.gone and not record.life.over and act.observed and errors.began(error):
-        return None
-    if record.life.gone:
-        return record.closed_error(f" while {act.action.name()} ran")
-    return _interrupted(act, error) if await current.died(error) else error
-
-
-def _interrupted(act: Act, error: PlaywrightError) -> BrowseError:
-    page, cause, name = act.page.record, act.page.current.cause() or "the page ended", act.action.name()
-    details: Json = {"url": page.url, "context": {"lastUrl": page.url, "crashReason": str(error).splitlines()[0]}}
-    if act.action.effect is Effect.READS or errors.not_begun(error):
-        said = f"{cause[:1].upper()}{cause[1:]}; {name} did nothing."
-        hint = f"{said} Repeat the call: the page is reopened at {page.url}."
-        return BrowserCrashed("Browser instance crashed unexpectedly", hint=hint, details=details)
-    return UnknownOutcome(
-        f"{name} was under way when {cause}.",
-        hint=f"It may or may not have happened: look first ({next_call('snapshot', page_id=page.page_id)} reopens "
-        f"the page at {page.url}), then decide whether to repeat it.",
-        details=details,
-    )
-
-
-def add_crash_context(error: BrowseError, page: PageRecord | None, memory: Memory) -> None:
-    """Add to a crash's error which browser it was, where the page was, and how much memory was in use."""
-    context = object_at(error.details, "context")
-    if not isinstance(error, BrowserCrashed) and "crashReason" not in context:
-        return
-    known: Json = {}
-    if page is not None and page.browser_id:
-        known = {"browserId": page.browser_id, "lastUrl": page.url}
-    if memory.used_mb:
-        known["memoryUsage"] = _amount(memory.used_mb)
-    error.details["context"] = {**known, **context}
-
-
-def _amount(megabytes: int) -> str:
-    return f"{megabytes / 1000:.1f}GB" if megabytes >= 1000 else f"{megabytes}MB"  # noqa: PLR2004 - of one unit to the other
 
 
 async def of_time(act: Act, error: Exception) -> Exception | None:
@@ -75,24 +29,24 @@ async def of_time(act: Act, error: Exception) -> Exception | None:
         return await _out_of_time(act)
     if not isinstance(error, PlaywrightError) or not errors.is_timeout(error):
         return error
-    if page.effects.navigating_to and not action.navigates:
-        return None if page.effects.outlasted_by_navigation(error) else _under_way(act, page.effects.navigating_to)
-    page.current.doubt()
+    if page.observer.navigating_to and not action.navigates:
+        return None if page.observer.outlasted_by_navigation(error) else _under_way(act, page.observer.navigating_to)
+    page.tab_life.doubt()
     return error
 
 
 async def _out_of_time(act: Act) -> BrowseError | None:
     page, run, action, observation = act.page, act.run, act.action, act.observation
-    pending_url = page.effects.navigating_to
-    page.current.doubt(doubted=not pending_url)
+    pending_url = page.observer.navigating_to
+    page.tab_life.doubt(doubted=not pending_url)
     if run.cancel.requested:
         return run.cancelled_error()
-    if observation is not None and observation.pending_url and action.reports >= Reports.READ_BACK:
+    if observation.pending_url and action.reports >= Reports.READ_BACK:
         observation.timed_out = True
         left = f"{action.name()} was done; what it left on the page could not be read back"
         act.result = {"observed": left}
         return None
-    if observation is not None and observation.pending_url and not action.navigates:
+    if observation.pending_url and not action.navigates:
         return UnknownOutcome(
             f"{action.name()} was under way when the page began to go to {pending_url}, whose server has not "
             "answered yet.",
@@ -100,7 +54,7 @@ async def _out_of_time(act: Act) -> BrowseError | None:
         )
     if pending_url and not action.navigates:
         return _under_way(act, pending_url)
-    await page.current.interrupt()
+    await page.tab_life.interrupt()
     return TimedOut(
         f"{action.name()} did not end within {action.allowed_ms()} ms.",
         hint=f"Give it longer with `timeout` (ms), or look what the page shows: {next_call('snapshot')}.",
@@ -124,11 +78,11 @@ async def of_playwright(act: Act, error: Exception) -> Exception | None:
     page, observation = act.page, act.observation
     if not isinstance(error, PlaywrightError):
         return error
-    if observation is not None and errors.shows_error_page(error):
+    if act.observed and errors.shows_error_page(error):
         await observation.wait_for_error_page()
     explained = await explain(error, act.action, page)
-    if observation is not None:
-        if isinstance(explained, UnknownOutcome) and page.observer is not None:
+    if act.observed:
+        if isinstance(explained, UnknownOutcome):
             observation.notes += await page.observer.seen_elsewhere(observation)
         await _add_observed(act, explained, error, observation)
     return explained
@@ -146,7 +100,7 @@ async def _add_observed(act: Act, explained: BrowseError, error: PlaywrightError
     if isinstance(explained, NavigationFailed):
         _add_delay(explained, observation)
     if act.action.navigates and errors.is_timeout(error) and observation.is_in_transit:
-        await act.page.current.interrupt()  # or the page would move after this reply
+        await act.page.tab_life.interrupt()  # or the page would move after this reply
         explained.advice = (
             "Loading was stopped; the page stays where it was. Give it longer with `timeout` (ms), or less to "
             'wait for: "waitUntil": "domcontentloaded".'

@@ -36,8 +36,7 @@ class LoginsLeft:
 
     async def after(self) -> None:
         """Begin to save while the reply is made, unless a script may still make a login of a response."""
-        if (observation := self.act.observation) is None:
-            return
+        observation = self.act.observation
         if observation.visited_urls and self.action.asked_reply.awaits:
             await self._tell(observation)
         if self.act.changed and observation.visited_urls and not observation.writes:
@@ -47,7 +46,7 @@ class LoginsLeft:
         observation = self.act.observation
         if self._saving is not None:
             await self._saving
-        elif self.act.changed and observation is not None and (observation.writes or observation.visited_urls):
+        elif self.act.changed and (observation.writes or observation.visited_urls):
             await self._save(observation)
 
     async def _save(self, observation: Observation) -> None:
@@ -83,7 +82,7 @@ class LoginsLeft:
         if place := page.filled_fields.place:
             back = next_call("goto", page_id=page.page_id, url=place)
             line += f"; what you had filled may not have been taken: sign in, {back}, then {offer}"
-        page.effects.add(line)
+        page.observer.add_lines(line)
 
     async def _asks(self) -> bool:
         """Say if the page has a password field."""

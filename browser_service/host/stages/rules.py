@@ -94,7 +94,7 @@ def check_session_act(rules: ActRules, call: Call, action: Action) -> None:
 def _act(page: BrowserPage, action: Action, done: Action) -> Act:
     """Return what is known of the act without its element; `done` is the action in its canonical form."""
     url = done.requested_url if done.requested_url and (done.navigates or done.request_method) else ""
-    here = page.playwright.url if page.current.live else page.record.url
+    here = page.playwright.url if page.record.live else page.record.url
     return Act(
         action=done.name(),
         called=action.name(),

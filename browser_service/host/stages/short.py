@@ -8,17 +8,18 @@ from typing import Final
 from playwright.async_api import Error as PlaywrightError
 
 from browse_together.contract.actions.traits import Navigation
-from browse_together.contract.errors import BrowserCrashed, HumanInControl, TimedOut, UnknownOutcome
+from browse_together.contract.errors import HumanInControl, TimedOut, UnknownOutcome
 from browse_together.contract.next_calls import next_call
 from browser_service.host import errors
 from browser_service.host.calls import CallRun
 from browser_service.host.pages.handle import BrowserPage
 from browser_service.host.stages.act import Act
 from browser_service.host.stages.confinement import confine
+from browser_service.host.stages.ends import of_opening
 from browser_service.host.stages.errors import explain
 from browser_service.host.stages.rules import watch_requests
-from browser_service.host.tabs.observer import Observer
 from browser_service.host.tabs.presses import STILL_S, Presses
+from browser_service.host.tabs.tab import Tab
 
 _WAITS_S: Final = 15.0
 """How long an act waits for a person to be still."""
@@ -59,7 +60,7 @@ async def live(act: Act) -> None:
     if run.has_turn:
         await bring_up(page, run)
         if run.call.origins:
-            await confine(page.current)
+            await confine(page.record)
         if page.act_rules:
             await watch_requests(page)
     run.check_not_cancelled()
@@ -82,10 +83,7 @@ async def bring_up(page: BrowserPage, run: CallRun) -> None:
                 replaces=action.navigates is Navigation.REPLACES,
             )
     except PlaywrightError as error:
-        raise BrowserCrashed(
-            f"Page {page.page_id!r} ended while it was opened; {action.name()} did not happen.",
-            details={"url": page.record.url, "context": {"crashReason": str(error).splitlines()[0]}},
-        ) from error
+        raise of_opening(page, action.name(), error) from error
     except TimeoutError:
         run.check_not_cancelled()
         raise TimedOut(
@@ -99,11 +97,12 @@ async def left_fields(act: Act) -> AsyncIterator[None]:
     """Report values that earlier acts of the client left in fields and the page has since taken back. If the act's own
     message is sent behind this question, only begin to look: its answer comes first."""
     page = act.page
-    if page.observer is None or page.record.dialog or page.tab.field_watch.is_empty:
+    tab = page.record.tab
+    if tab is None or page.record.dialog or tab.field_watch.is_empty:
         yield
         return
-    follows = act.action.input and page.tab.field_watch.by_selectors
-    looking = asyncio.create_task(_report_left(act, page.observer))
+    follows = act.action.input and tab.field_watch.by_selectors
+    looking = asyncio.create_task(_report_left(act, tab))
     try:
         await (asyncio.sleep(0) if follows else looking)
         yield
@@ -111,26 +110,26 @@ async def left_fields(act: Act) -> AsyncIterator[None]:
         await looking
 
 
-async def _report_left(act: Act, observer: Observer) -> None:
+async def _report_left(act: Act, tab: Tab) -> None:
     client_id = act.run.call.client_id
-    for report in await act.page.tab.field_watch.check(client_id, observer.moves, acts=act.observed):
+    for report in await tab.field_watch.check(client_id, tab.observer.moves, acts=act.observed):
         act.page.tell(client_id, report)
 
 
 async def check_last_field(act: Act) -> None:
     """Look at the last field once more if the act may only have taken the focus from it."""
-    page, observation = act.page, act.observation
-    if page.observer is None or observation is None or observation.had_effect or page.record.dialog:
+    page, tab = act.page, act.page.record.tab
+    if tab is None or act.observation.had_effect or page.record.dialog:
         return
     client_id = act.run.call.client_id
-    for report in await page.tab.field_watch.check_last(client_id, page.observer.moves, act.action.aim.selector):
+    for report in await tab.field_watch.check_last(client_id, tab.observer.moves, act.action.aim.selector):
         page.tell(client_id, report)
 
 
 async def guard_secret_fields(page: BrowserPage) -> None:
     """Guard such fields, before an act meets them and before its reply tells what it made of them."""
     given = page.session.given_secrets
-    if given and page.current.live and not page.record.dialog:
+    if given and page.record.live and not page.record.dialog:
         await given.guard(page.playwright)
 
 
@@ -157,10 +156,10 @@ async def read_title(act: Act) -> None:
     page, observation = act.page, act.observation
     if not act.changed:
         return
-    if observation is not None and observation.visited_urls and not page.looks.looked_since(act.began_at):
-        await page.current.read_title()
-    elif page.current.live:
-        page.current.read_title_soon()
+    if observation.visited_urls and not page.looks.looked_since(act.began_at):
+        await page.tab_life.read_title()
+    elif page.record.live:
+        page.tab_life.read_title_soon()
 
 
 async def of_dialog(act: Act, error: Exception) -> Exception | None:
@@ -171,7 +170,7 @@ async def of_dialog(act: Act, error: Exception) -> Exception | None:
     name, allowed = action.name(), action.allowed_ms()
     try:
         await run.wait_for_dialog()
-        while not await act.page.current.responds() and run.suspended:  # its script asked again
+        while not await act.page.tab_life.responds() and run.suspended:  # its script asked again
             await run.wait_for_dialog()
     except TimeoutError:
         return run.cancelled_error()

@@ -105,20 +105,20 @@ class EarlierActs:
 class LateEffects:
     """The late effects of acts on one tab. In Chromium, a script in each document notes them."""
 
-    def __init__(self, page: Page) -> None:
+    def __init__(self, page: Page | None) -> None:
         self.earlier = EarlierActs()
         self.one_way = set[WebSocket]()
         """Websockets that brought no answer to an act's message."""
         self._page = page
         self._cdp: CDPSession | None = None
-        self._begin = call_of(_NOTES, json.dumps(secrets.token_hex(8)))
+        self._begin = ""
         self._asked: asyncio.Future[str] | None = None
         self._background = Background()
 
     def note_by(self, cdp: CDPSession) -> None:
         """Make each document note late effects from its beginning. This does not wait, so a document that came before
         it starts later."""
-        self._cdp = cdp
+        self._cdp, self._begin = cdp, call_of(_NOTES, json.dumps(secrets.token_hex(8)))
         self._background.spawn(self._send(cdp, "Page.addScriptToEvaluateOnNewDocument", source=self._begin))
 
     def ask(self) -> None:
@@ -170,7 +170,8 @@ class LateEffects:
     async def _next_frame(self) -> None:
         """Wait until the page draws its next frame, which shows the effect of a response."""
         async with AtMost(_DRAWN_WITHIN_S, PlaywrightError):
-            await self._page.evaluate(_NEXT_FRAME)
+            if self._page is not None:
+                await self._page.evaluate(_NEXT_FRAME)
 
     async def wait_for_earlier(self) -> None:
         """Wait for a timer of an earlier act that is due very soon, so that it does not come while the next act

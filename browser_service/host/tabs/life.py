@@ -144,6 +144,7 @@ _WORKS: Final[_Moves] = {
     LifeEvent.CRASHED: Life.CRASHED,
 }
 
+
 def _without_tab(life: Life, moves: _Moves) -> _Moves:
     """Add that no end of a tab changes a page that has none, or whose end is known."""
     return {LifeEvent.LEFT: life, LifeEvent.TAB_CLOSED: life, LifeEvent.BROWSER_ENDED: life, **moves}

@@ -1,13 +1,14 @@
 """Listens to a page, and notes in the running act's record what the page does."""
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Final
 
 from playwright.async_api import Error, Frame, Page, Request, Response, WebSocket
 
 from browse_together.contract.cuts import cut
 from browse_together.contract.quoting import address
+from browser_service.host import errors
 from browser_service.host.events import address_of, well_formed
 from browser_service.host.network.act_requests import MOST_RECORDED, SAFE_METHODS, ActWindow, Polling, add_line, is_read
 from browser_service.host.network.downloads import ActiveDownload
@@ -20,28 +21,20 @@ from browser_service.security.urls import BROWSERS_OWN, abridged
 _ERROR_CHARACTERS: Final = 300
 
 
-class Observer(TabListener):
-    """The observer of one Playwright page, for as long as the page lives. It fills the observations of running acts."""
+class Observer:
+    """The record of what a page does while acts run on it. Without a page it sees nothing."""
 
-    def __init__(self, page: Page, events: TabEvents) -> None:
+    def __init__(self, page: Page | None = None) -> None:
         self._page = page
         self._running: set[Observation] = set()
         self.moves = 0
+        """How often the tab has navigated."""
         self.failed_navigation = "", ""
         """The address of the last navigation that failed, and how it failed."""
         self.polling = Polling()
         self.late = LateEffects(page)
         self.windows: dict[str, Observer] = {}
         self._navigation_request: Request | None = None
-        self._leaves = False
-        """True from the request for a document until the page shows another."""
-        self._url = page.url
-        events.listeners.append(self)
-        listen(page, "websocket", self._on_socket)
-        listen(page, "framenavigated", self._on_navigated)
-        listen(page, "domcontentloaded", self._on_document)
-        listen(page, "crash", self._on_end)
-        listen(page, "close", self._on_end)
 
     def begin(self, *, navigates: bool = False, idle: bool = False, by: str = "", client_id: str = "") -> Observation:
         """Begin the record of an act, which `by` names. With `navigates`, the act is itself a navigation, and the new
@@ -104,7 +97,8 @@ class Observer(TabListener):
 
     @property
     def is_closed(self) -> bool:
-        return self._page.is_closed()
+        """True once its page is closed, or if it has none."""
+        return self._page is None or self._page.is_closed()
 
     @property
     def navigating_to(self) -> str:
@@ -112,12 +106,19 @@ class Observer(TabListener):
         runs."""
         return address_of(self._navigation_request.url) if self._navigation_request else ""
 
-    def outlasted_by_navigation(self) -> bool:
-        """Note that the running act's time is over. Returns whether a navigation is the reason."""
+    def outlasted_by_navigation(self, error: Error) -> bool:
+        """Say whether a running act that timed out was done, and only the navigation that it began still runs."""
+        if not (errors.is_timeout(error) and errors.began(error)):
+            return False
         under_way = [observation for observation in self._running if observation.pending_url]
         for observation in under_way:
             observation.timed_out = True
         return bool(under_way)
+
+    def cause_since(self, moment: float, client_id: str) -> str:
+        """Name the earlier act that had an effect since `moment` (monotonic clock) for a client; "" for none."""
+        cause = self.late.earlier.cause_since(moment)
+        return "" if cause is None else f"{'your' if cause.client_id == client_id else 'the'} {cause.by}"
 
     def _updated(self) -> Iterator[Observation]:
         """Yield each running observation for a change, and then wake whoever waits for it."""
@@ -136,17 +137,16 @@ class Observer(TabListener):
         """True if a running act sent something, went somewhere, or opened a window or a dialog."""
         return any(observation.had_effect for observation in self._running)
 
-    def add_popup(self, page_id: str, window: "Observer | None") -> bool:
+    def add_popup(self, page_id: str, window: "Observer") -> bool:
         """Note a popup that opened. Returns whether a reply will still report it."""
-        if window is not None:
-            self.windows[page_id] = window
+        self.windows[page_id] = window
         for observation in self._updated():
             observation.popups.append(page_id)
-            if window is not None:
-                self._begin_window(observation, page_id)
+            self._begin_window(observation, page_id)
         return bool(self._running)
 
-    def add_lines(self, lines: Iterable[str], silence: str) -> None:
+    def add_lines(self, *lines: str, silence: str = "") -> None:
+        """Add lines to what was observed of the running act; `silence` says why no more may be observed."""
         for observation in self._running:
             observation.notes.extend(lines)
             observation.silence = observation.silence or silence
@@ -178,6 +178,37 @@ class Observer(TabListener):
         for observation in self._updated():
             add_line(observation.dialogs, line)
         return bool(self._running)
+
+    def add_download(self, active: ActiveDownload) -> None:
+        """Note that a download began: what seemed to be a navigation will not arrive."""
+        self._navigation_request = None
+        for observation in self._updated():
+            observation.downloads.append(active)
+            observation.navigating = False
+
+    def will_report(self, active: ActiveDownload) -> bool:
+        """Say whether a reply will still report a download."""
+        waiting = [observation for observation in self._running if active in observation.downloads]
+        for observation in waiting:
+            observation.changed.set()
+        return bool(waiting)
+
+
+class TabObserver(Observer, TabListener):
+    """The observer of one Playwright page, for as long as the page lives."""
+
+    def __init__(self, page: Page, events: TabEvents) -> None:
+        super().__init__(page)
+        self._main_frame = page.main_frame
+        self._leaves = False
+        """True from the request for a document until the page shows another."""
+        self._url = page.url
+        events.listeners.append(self)
+        listen(page, "websocket", self._on_socket)
+        listen(page, "framenavigated", self._on_navigated)
+        listen(page, "domcontentloaded", self._on_document)
+        listen(page, "crash", self._on_end)
+        listen(page, "close", self._on_end)
 
     def _on_end(self, _: Page) -> None:
         for observation in self._updated():
@@ -214,7 +245,7 @@ class Observer(TabListener):
             self._navigation_request = None
 
     def _on_navigated(self, frame: Frame) -> None:
-        if frame != self._page.main_frame:
+        if frame != self._main_frame:
             return
         self.moves += 1
         stays = not self._leaves and frame.url == self._url and frame.url.startswith("http")
@@ -235,20 +266,6 @@ class Observer(TabListener):
         for observation in self._updated():
             observation.navigating = False
             observation.ready = bool(observation.visited_urls)
-
-    def add_download(self, active: ActiveDownload) -> None:
-        """Note that a download began: what seemed to be a navigation will not arrive."""
-        self._navigation_request = None
-        for observation in self._updated():
-            observation.downloads.append(active)
-            observation.navigating = False
-
-    def will_report(self, active: ActiveDownload) -> bool:
-        """Say whether a reply will still report a download."""
-        waiting = [observation for observation in self._running if active in observation.downloads]
-        for observation in waiting:
-            observation.changed.set()
-        return bool(waiting)
 
     def _on_socket(self, socket: WebSocket) -> None:
         socket.on("framesent", lambda _: self._on_written(socket))
@@ -278,4 +295,4 @@ class Observer(TabListener):
             add_line(observation.script_errors, well_formed(cut(lines[0], _ERROR_CHARACTERS)))
 
     def _is_document(self, request: Request) -> bool:
-        return request.is_navigation_request() and request.frame == self._page.main_frame
+        return request.is_navigation_request() and request.frame == self._main_frame

@@ -16,9 +16,9 @@ from browse_together.contract.pages import Parked
 from browser_service.host import world
 from browser_service.host.background import bounded
 from browser_service.host.scripts import call_of, results, script
-from browser_service.host.tabs.record import BLANK
 from browser_service.host.tabs.tab import Tab
 from browser_service.host.world.ties import ignore, listen, open_session
+from browser_service.security.urls import BLANK
 
 _SCROLLS_WITHIN_S: Final = 2.0
 _WALKS_WITHIN_S: Final = 5.0

@@ -6,8 +6,10 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
+from playwright.async_api import Page
+
 from browse_together.contract.calls import Notice, PageLimit
-from browse_together.contract.errors import BrowseError, PageNotFound, SessionNotFound
+from browse_together.contract.errors import BrowseError, BrowserCrashed, PageNotFound, SessionNotFound
 from browse_together.contract.events import HostEvent, NoticeGiven, PageChanged
 from browse_together.contract.frames import Chooser, ShownDialog, ShownList
 from browse_together.contract.next_calls import next_call
@@ -15,16 +17,16 @@ from browse_together.contract.pages import ASK_FOR_TAB, Access, Lent, PageState,
 from browse_together.contract.userinfo import without_userinfo
 from browser_service.host.events import well_formed
 from browser_service.host.tabs.life import Life, LifeEvent, after
+from browser_service.host.tabs.observer import Observer
+from browser_service.host.tabs.tab import Tab
 from browser_service.rules.human import HumanRequest
 from browser_service.rules.leases import Lease, Ownership
 from browser_service.rules.window import Clock, PopupLimit
 from browser_service.security.act_rules import Act
 from browser_service.security.http_logins import Challenge
 from browser_service.security.origins import within
-from browser_service.security.urls import abridged_in
+from browser_service.security.urls import BLANK, ERROR_PAGE, abridged_in
 
-BLANK: Final = "about:blank"
-ERROR_PAGE: Final = "chrome-error:"
 _LOADING: Final = ("Loading http://", "Loading https://")
 """How Playwright's answer begins for the title of a page that is navigating."""
 
@@ -83,6 +85,9 @@ class PageRecord:
     family: str = ""
     """The same for windows that scripts opened from one another: a dialog of one blocks all."""
     life: Life = Life.NEW
+    tab: Tab | None = None
+    """The tab that is behind the pageId now. It may crash, vanish, be parked or be replaced."""
+    unobserved: Observer = field(default_factory=Observer)
     awaits_tab: bool = False
     """True while it only stands for a tab that an agent asked a person for."""
     unopened: bool = False
@@ -187,6 +192,29 @@ class PageRecord:
         """Change the state of the page by an event. Raises IllegalMove for one that cannot happen now."""
         self.life = after(self.life, event)
 
+    # --- its tab -------------------------------------------------------------------------------------------------
+
+    @property
+    def live(self) -> bool:
+        """True while it has a tab that can be used."""
+        return self.life.live
+
+    @property
+    def open_tab(self) -> Tab:
+        """Return the tab. Raises BrowserCrashed if there is none."""
+        if self.tab is None:
+            raise BrowserCrashed(f"Page {self.page_id!r} is not open.")
+        return self.tab
+
+    def shows(self, page: Page | None) -> bool:
+        """Say if a Playwright page is its tab's."""
+        return self.tab is not None and self.tab.page is page
+
+    @property
+    def observer(self) -> Observer:
+        """Return the observer of its tab; without a tab, one that sees nothing."""
+        return self.tab.observer if self.tab is not None else self.unobserved
+
     # --- whose it is ---------------------------------------------------------------------------------------------
 
     @property
@@ -267,12 +295,11 @@ class PageRecord:
         if not url.startswith((ERROR_PAGE, f"{BLANK}#")):
             self.url = without_userinfo(url)
 
-    def rename(self, title: str) -> bool:
-        """Note the title of its tab. Returns whether it differs from the one before."""
-        if title == self.title or title.startswith(_LOADING) or self.life.over:
-            return False
-        self.title = title
-        return True
+    def note_title(self, title: str) -> None:
+        """Note the title of its tab."""
+        if title != self.title and not title.startswith(_LOADING) and not self.life.over:
+            self.title = title
+            self.tell_changed()
 
     # --- what is said of it --------------------------------------------------------------------------------------
 

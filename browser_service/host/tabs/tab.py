@@ -1,7 +1,7 @@
 """The Playwright page that is live behind a pageId, and what observes it."""
 
 import asyncio
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from typing import Final, NamedTuple, Protocol
 
 from playwright.async_api import BrowserContext, CDPSession, Page
@@ -22,12 +22,11 @@ from browser_service.host.network.tab_events import TabEvents
 from browser_service.host.reading.snapshot import ClientView
 from browser_service.host.scripts import results, script
 from browser_service.host.tabs.life import LifeEvent
-from browser_service.host.tabs.observer import Observer
+from browser_service.host.tabs.observer import TabObserver
 from browser_service.host.tabs.presses import Presses
-from browser_service.host.tabs.record import BLANK, PageRecord
 from browser_service.host.world.ties import is_chromium, listen, open_session
 from browser_service.rules.bounded import Bounded
-from browser_service.security.urls import abridged
+from browser_service.security.urls import BLANK, abridged
 
 _SET: Final = "Emulation.setDeviceMetricsOverride"
 _CLEAR: Final = "Emulation.clearDeviceMetricsOverride"
@@ -93,7 +92,7 @@ class Tab:
         self.page = page
         self.sign_in = session.sign_ins.on_page(page)
         self.events = TabEvents(page)
-        self.observer = Observer(page, self.events)
+        self.observer = TabObserver(page, self.events)
         self.cdp: CDPSession | None = None
         """Chromium's session for the page, which lasts as long as the page; None with other engines."""
         self.target_id = ""
@@ -226,15 +225,15 @@ class Tab:
             answer = found["result"].get("value")
         return well_formed(str(results.value_of(answer)))
 
-    async def try_close(self, record: PageRecord) -> bool:
-        """Close the tab unless its document refuses. The document may ask somebody first, by a dialog. Close one that
-        spins without asking. Returns whether the tab is closed."""
+    async def try_close(self, asks: Callable[[], bool]) -> bool:
+        """Close the tab unless its document refuses. The document may ask somebody first, by a dialog; `asks` says
+        whether it does. Close one that spins without asking. Returns whether the tab is closed."""
         answer: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
         self._leave_answer = answer
         self.page.once("close", lambda _: self.note_leave_answer(left=True))
         await bounded(self.page.close(run_before_unload=True))
         await asyncio.wait({answer}, timeout=_PROBE_S)
-        if not answer.done() and record.dialog is None:
+        if not answer.done() and not asks():
             await self.close()
             self.note_leave_answer(left=True)
         return await answer

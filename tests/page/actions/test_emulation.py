@@ -83,7 +83,7 @@ async def widths_beside_pictures(
     service: RunningService, begin: Callable[[], Awaitable[object]], end: Callable[[], Awaitable[object]]
 ) -> list[list[int]]:
     """Return how wide the page is after each beginning, and after an end that came while a picture of it was made."""
-    shown = service.entry("tab").tab
+    shown = service.entry("tab").record.tab
     assert shown is not None
     widths = list[list[int]]()
     for _ in range(3):
@@ -117,7 +117,7 @@ async def test_a_page_gets_its_width_back_after_a_phone_even_with_a_screenshot_m
 ) -> None:
     await tab.show(HTML)
     entry = service.entry("tab")
-    shown, fit, width = entry.tab, Fit(entry.settings.emulation), await tab.sees("innerWidth")
+    shown, fit, width = entry.record.tab, Fit(entry.settings.emulation), await tab.sees("innerWidth")
     assert shown is not None
     assert await widths_beside_pictures(service, lambda: fit.begin(shown, 390, 500), fit.end) == [[390, width]] * 3
 
@@ -177,11 +177,11 @@ async def test_emulation_comes_back_with_a_lost_page(service: RunningService, ta
     await tab.call("mock_response", pattern="/data", body="mocked")
     await tab.call("set_extra_headers", headers={"X-Mine": "1"})
     entry = service.entry("tab")
-    lost = entry.tab
+    lost = entry.record.tab
     assert lost is not None
-    entry.current.note_crash(lost)
+    entry.tab_life.note_crash(lost)
     seen = await tab.sees(SEES)
-    assert entry.tab is not lost
+    assert entry.record.tab is not lost
     assert (seen["zone"], seen["size"]) == ("Asia/Tokyo", [400, 300])
     assert await tab.sees("fetch('/data').then(r => r.text())") == "mocked"
     await tab.sees("fetch('/other').then(() => 1)")

@@ -258,7 +258,7 @@ async def test_a_busy_page_hears_late_what_is_asked_and_tells_of_the_act_all_the
     tab: Tab, service: RunningService, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await tab.show("<input id=q oninput=\"setTimeout(() => this.value = '', 250)\">")
-    shown = service.entry("tab").tab
+    shown = service.entry("tab").record.tab
     assert shown is not None
     wait = late_effects.LateEffects.wait
 

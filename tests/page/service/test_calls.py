@@ -31,7 +31,7 @@ async def test_a_page_that_does_not_open_again_is_loaded_once_for_a_call_that_re
     service: RunningService, agent: Agent, site: Site
 ) -> None:
     await agent.call("goto", pageId="p", url=site.page("/", "<h1>Here</h1>"))
-    service.entry("p").current.abandon()
+    service.entry("p").tab_life.abandon()
     site.page("/", Answer(status=204))
     error = await agent.error("get_page_title", pageId="p")
     assert (error["code"], site.counts["/"]) == ("BROWSER_CRASHED", 2)

@@ -128,7 +128,7 @@ async def test_a_dialog_that_is_open_longer_than_its_clicks_timeout_still_gives_
     await agent.call("goto", pageId="p", url=site.page("/", f'<button onclick="{script}">b</button>'))
     asked = await agent.call("click", pageId="p", selector="button", timeout=300)
     entry = service.entry("p")
-    await become(lambda: entry.life is Life.SUSPECT)  # Playwright has given up
+    await become(lambda: entry.record.life is Life.SUSPECT)  # Playwright has given up
     result = await agent.call("handle_dialog", pageId="p", accept=True)
     assert "error" not in result
     assert "its end not seen" in result["observed"]
@@ -145,7 +145,7 @@ async def test_an_element_that_does_not_come_while_a_dialog_is_open_is_not_found
     await become(lambda: entry.queue.current is not None)
     await asks(service, "p", "alert('wait')")
     assert (await clicking).json()["result"]["suspended"] is True
-    await become(lambda: entry.life is Life.SUSPECT)
+    await become(lambda: entry.record.life is Life.SUSPECT)
     result = await agent.call("handle_dialog", pageId="p", accept=True)
     assert result["error"]["code"] == "ELEMENT_NOT_FOUND"
     assert "click failed: ELEMENT_NOT_FOUND" in result["observed"]

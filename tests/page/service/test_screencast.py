@@ -202,7 +202,7 @@ async def test_a_window_that_people_see_opens_its_own_choosers_but_for_what_was_
     monkeypatch.setattr(type(service.session()), "headless", False)
     monkeypatch.setattr(hands, "_CHOOSER_WITHIN_S", 60)
     await agent.call("goto", pageId="files", url=site.page("/", "<style>* {margin: 0}</style><input type=file>"))
-    tab = service.entry("files").tab
+    tab = service.entry("files").record.tab
     assert tab is not None
     made: list[tuple[list[Stroke], str | None]] = [
         ([Stroke(do="move", x=9, y=9)], None),
@@ -252,7 +252,7 @@ async def test_hanging_and_crashed_pages_are_shown_as_such(
     await hanging
     await agent.call("goto", pageId="hung", url=site.url("/"))
     await until(service, "hung", lambda frame: frame.state == "live")
-    tab = service.entry("hung").tab
+    tab = service.entry("hung").record.tab
     assert tab is not None
     assert tab.cdp is not None
     asyncio.ensure_future(tab.cdp.send("Page.crash")).add_done_callback(lambda done: done.exception())
@@ -284,7 +284,7 @@ async def test_a_field_in_a_closed_root_is_black_too_also_in_an_open_one_and_in_
     await until(service, "closed", lambda frame: black_at(frame, *places) == [False, False, False], MASKED)
     await window.evaluate("fields[0].focus()")
     await until(service, "closed", lambda frame: black_at(frame, *places) == [True, False, False], MASKED)
-    tab = service.entry("closed").tab
+    tab = service.entry("closed").record.tab
     assert tab is not None
     with monkeypatch.context() as other_engine:
         other_engine.setattr(tab, "cdp", None)  # which shows no closed roots: there what has the focus is black

@@ -155,7 +155,7 @@ async def test_a_window_that_crashed_and_is_not_closed_yet_keeps_no_trace_from_b
 
     monkeypatch.setattr(windows, "bounded", late)
     await agent.call("open_page", pageId="crashes", sessionId=own)
-    tab = service.entry("crashes").tab
+    tab = service.entry("crashes").record.tab
     assert tab is not None
     assert tab.cdp is not None
     asyncio.ensure_future(tab.cdp.send("Page.crash")).add_done_callback(lambda done: done.exception())

@@ -100,7 +100,7 @@ async def test_a_page_that_is_stopped_while_a_script_begins_runs_the_next_one(
     values = []
     for n in range(10):
         await agent.call("goto", pageId="p", url=site.page("/", f"<p>{n}</p>"))
-        tab = service.entry("p").tab
+        tab = service.entry("p").record.tab
         assert tab is not None
         begun = asyncio.create_task(tab.page.evaluate("new Promise(() => {})"))
         await asyncio.sleep(0)

@@ -43,8 +43,8 @@ async def test_a_call_cancelled_while_its_page_is_brought_back_frees_the_page_an
     await agent.call("goto", pageId="p", url=site.url("/held"))
     hold.clear()
     entry = service.entry("p")
-    assert entry.tab is not None
-    entry.current.note_crash(entry.tab)  # as after a crash of its renderer
+    assert entry.record.tab is not None
+    entry.tab_life.note_crash(entry.record.tab)  # as after a crash of its renderer
     running = sent(agent, "one", "click", pageId="p", selector="body")
     await become(lambda: site.counts["/held"] == 2)
     assert (await agent.call("list_pages"))["yours"][0]["url"] == site.url("/held")

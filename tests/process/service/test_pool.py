@@ -153,7 +153,7 @@ async def test_a_page_remembers_what_it_showed_to_its_latest_fifty_readers(limit
         await first.call("find", pageId="looked-at", role="button")
         for agent in others[40:]:
             await agent.call("find", pageId="looked-at", role="button")
-        looked_at = limited.entry("looked-at").tab
+        looked_at = limited.entry("looked-at").record.tab
         assert looked_at is not None
         assert len(looked_at.views) == 50
         await first.call("click", pageId="looked-at", selector=refs[0])

@@ -384,7 +384,7 @@ async def test_a_page_without_a_window_has_one_again_once_a_person_takes_it_over
     await window.goto(f"{running.base_url}/#/page/shop")
     picture = window.get_by_role("main").locator(".picture")
     await expect(picture).to_have_attribute("data-state", "live")
-    tab = running.entry("shop").current.tab
+    tab = running.entry("shop").record.tab
     assert tab is not None
     assert tab.cdp is not None
     asyncio.ensure_future(tab.cdp.send("Page.crash")).add_done_callback(lambda done: done.exception())

@@ -375,6 +375,10 @@ class FakeBrowser:
         self._proxied = httpx.AsyncClient(trust_env=False, timeout=None, proxy=proxy) if proxy else self._direct  # noqa: S113 - as above
         self._contexts: list[FakeContext] = []
         self._runs = True
+        self._on_end = list[Callable[["FakeBrowser"], object]]()
+
+    def on(self, _: str, handler: Callable[["FakeBrowser"], object]) -> None:
+        self._on_end.append(handler)
 
     def is_connected(self) -> bool:
         return self._runs
@@ -395,6 +399,8 @@ class FakeBrowser:
 
     async def close(self) -> None:
         self._runs = False
+        for handler in self._on_end:
+            handler(self)
         for context in self._contexts:
             await context.close()
         await self._direct.aclose()

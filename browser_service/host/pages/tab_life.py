@@ -1,4 +1,4 @@
-"""The tab that is behind a pageId now. It may crash, vanish, be parked or be replaced."""
+"""How the tab of a page comes, goes, fails and ends."""
 
 import asyncio
 from typing import Final
@@ -7,27 +7,25 @@ from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Page
 
 from browse_together.contract.background import Background
-from browse_together.contract.errors import BrowserCrashed
 from browser_service.host import errors
 from browser_service.host.background import bounded
 from browser_service.host.elements.filled_fields import FilledFields
 from browser_service.host.pages.dialogs import Dialogs
 from browser_service.host.sessions.session import SessionEntry
 from browser_service.host.tabs.life import CrashLog, Life, LifeEvent
-from browser_service.host.tabs.observer import Observer
-from browser_service.host.tabs.record import BLANK, ERROR_PAGE, PageRecord, Place
+from browser_service.host.tabs.record import PageRecord, Place
 from browser_service.host.tabs.tab import Tab
+from browser_service.security.urls import BLANK, ERROR_PAGE
 
 _CLOSES_WITHIN_S: Final = 1.0
 """We kill a tab that takes longer, after the reply."""
 _TITLE_AFTER_S: Final = 0.1
 
 
-class CurrentTab:
-    """The tab of one page, if it has one. What happens to the tab changes the page's life."""
+class TabLife:
+    """The life of a page's tab: how it comes, goes, fails and ends, and what that makes of the page."""
 
     def __init__(self, record: PageRecord, session: SessionEntry, fields: FilledFields, dialogs: Dialogs) -> None:
-        self.tab: Tab | None = None
         self.record = record
         self._session = session
         self._fields = fields
@@ -36,40 +34,20 @@ class CurrentTab:
         self._background = Background()
         self._title_timer: asyncio.TimerHandle | None = None
 
-    @property
-    def open_tab(self) -> Tab:
-        """Return the tab. Raises BrowserCrashed if there is none."""
-        if self.tab is None:
-            raise BrowserCrashed(f"Page {self.record.page_id!r} is not open.")
-        return self.tab
-
-    @property
-    def observer(self) -> Observer | None:
-        return self.tab.observer if self.tab is not None else None
-
-    @property
-    def life(self) -> Life:
-        return self.record.life
-
-    @property
-    def live(self) -> bool:
-        """True while the page has a tab that can be used."""
-        return self.record.life.live
-
     # --- how it comes and goes -----------------------------------------------------------------------------------
 
     def replace(self, tab: Tab) -> None:
         """Make a newly opened tab the page's own."""
-        self.tab, self.record.browser_id, self.record.stopped = tab, self._session.browser_id, ""
+        self.record.tab, self.record.browser_id, self.record.stopped = tab, self._session.browser_id, ""
         self.record.move(LifeEvent.OPENED)
         self.record.mark_used()
 
     async def close(self, *, run_before_unload: bool = False) -> bool:
         """Close the page. Returns False if its document asked whether it may be left, and the answer was to stay."""
-        tab = self.tab
-        if tab is not None and run_before_unload and self.live:
+        tab = self.record.tab
+        if tab is not None and run_before_unload and self.record.live:
             self.record.move(LifeEvent.ASKED_TO_LEAVE)
-            if not await tab.try_close(self.record):
+            if not await tab.try_close(lambda: self.record.dialog is not None):
                 if self.record.life is Life.LEAVING:
                     self.record.move(LifeEvent.STAYED)
                 return False
@@ -85,7 +63,7 @@ class CurrentTab:
     def park(self, place: Place) -> None:
         """Let go of the tab, which the caller closes, and remember where the page was."""
         self.record.move(LifeEvent.PARKED)
-        self.tab, self.record.place = None, place
+        self.record.tab, self.record.place = None, place
 
     async def leave(self) -> None:
         """Close the tab, and keep the page for later."""
@@ -102,14 +80,14 @@ class CurrentTab:
 
     def drop(self, window: Page) -> None:
         """Close a window that was opened for the page in vain, whether it is its tab by now or not."""
-        if self.tab is not None and self.tab.page is window:
+        if self.record.tab is not None and self.record.tab.page is window:
             self.abandon()
         else:
             self._background.spawn(bounded(window.close()))
 
     def _detach(self) -> Tab | None:
         self.record.move(LifeEvent.LEFT)
-        tab, self.tab = self.tab, None
+        tab, self.record.tab = self.record.tab, None
         self._fields.offer_all()
         return tab
 
@@ -118,7 +96,7 @@ class CurrentTab:
         itself."""
         tab.dead, self.record.stopped = True, why
         self.record.move(LifeEvent.STOPPED)
-        if tab is self.tab:
+        if tab is self.record.tab:
             self.record.dialog = None
             self._detach()
         self._dialogs.forget_tab(tab)
@@ -128,34 +106,29 @@ class CurrentTab:
 
     def note_end(self, end: LifeEvent) -> None:
         """Note that the tab, if there is one, has ended with its browser or with its window."""
-        if self.tab is not None:
+        if self.record.tab is not None:
             self.record.move(end)
 
     def note_closed(self, tab: Tab) -> None:
         """Note that a tab's window has closed, or that it went with its browser: news of that may come later."""
         self._session.look()
-        if tab is self.tab and tab.owned:
+        if tab is self.record.tab and tab.owned:
             self.record.move(LifeEvent.TAB_CLOSED)
 
     def note_found(self) -> None:
         """Note that the tab, if it was lost with its browser, is there again."""
-        if self.tab is not None and self.tab.owned and self.record.life is Life.LOST:
-            self.record.move(LifeEvent.TAB_CLOSED if self.tab.page.is_closed() else LifeEvent.FOUND)
+        if self.record.tab is not None and self.record.tab.owned and self.record.life is Life.LOST:
+            self.record.move(LifeEvent.TAB_CLOSED if self.record.tab.page.is_closed() else LifeEvent.FOUND)
 
     # --- its title ------------------------------------------------------------------------------------------------
 
-    def note_title(self, title: str) -> None:
-        """Note the title that a look at the page has found."""
-        if self.record.rename(title):
-            self.record.tell_changed()
-
     async def read_title(self) -> None:
         """Ask the tab for its title, for 200 ms at most."""
-        tab = self.tab
-        if tab is None or self.record.dialog or not self.live or tab.page.url.startswith(ERROR_PAGE):
+        tab = self.record.tab
+        if tab is None or self.record.dialog or not self.record.live or tab.page.url.startswith(ERROR_PAGE):
             return
         if (title := await tab.title()) is not None:
-            self.note_title(title)
+            self.record.note_title(title)
 
     def read_title_soon(self) -> None:
         """Ask for the title after the replies, once for many acts in a row: it costs as much as an act."""
@@ -172,7 +145,7 @@ class CurrentTab:
             return
         tab.dead = True
         url = tab.page.url if tab.page.url not in {"", BLANK} else self.record.url
-        repeatedly, is_current, life = self._crashes.note(url), tab is self.tab, self.record.life
+        repeatedly, is_current, life = self._crashes.note(url), tab is self.record.tab, self.record.life
         if life.over:
             return
         if repeatedly and (is_current or not life.live):
@@ -190,7 +163,7 @@ class CurrentTab:
 
     def cause(self) -> str:
         """Say in words how the tab ended; "" if we let it go, or if an earlier run of the service had it."""
-        life = self.life
+        life = self.record.life
         if self.record.stopped:
             return self.record.stopped
         if life.died:
@@ -199,26 +172,26 @@ class CurrentTab:
 
     async def died(self, error: PlaywrightError) -> bool:
         """Say whether an error comes from a tab that died. Playwright may report that as an aborted navigation."""
-        tab = self.tab
+        tab = self.record.tab
         if "ERR_ABORTED" in str(error) and tab is not None:
             try:
                 error = await tab.probe() or error
             except TimeoutError:
                 return False
-        life = self.life  # knows of a crash before its error comes; a page could fake the error's text
+        life = self.record.life  # knows of a crash before its error comes; a page could fake the error's text
         ended = tab is not None and not (life.live or life.over or life is Life.VANISHED)
         return errors.has_ended(error) or ended
 
     def doubt(self, *, doubted: bool = True) -> None:
         """Note that a call timed out, so that the page may hang. With `doubted` false, note that the page works after
         all."""
-        if self.live and (doubted or self.record.life is Life.SUSPECT):
+        if self.record.live and (doubted or self.record.life is Life.SUSPECT):
             self.record.move(LifeEvent.DOUBTED if doubted else LifeEvent.ANSWERED)
 
     async def responds(self) -> bool:
         """Say whether the tab answers a script within a second."""
-        return self.tab is not None and await self.tab.responds()
+        return self.record.tab is not None and await self.record.tab.responds()
 
     async def interrupt(self) -> bool:
         """Stop what loads or runs in the tab. Returns whether the browser did so."""
-        return self.tab is not None and await self.tab.interrupt()
+        return self.record.tab is not None and await self.record.tab.interrupt()
