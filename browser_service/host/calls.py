@@ -13,8 +13,8 @@ from browse_together.contract.actions.traits import Effect
 from browse_together.contract.calls import Call, Outcome
 from browse_together.contract.errors import BrowseError, Cancelled, ServiceUnavailable, UnknownOutcome
 from browse_together.contract.model import Json, weight
+from browser_service.host.record.record import PageRecord
 from browser_service.host.seam import CallKey
-from browser_service.host.tabs.record import PageRecord
 from browser_service.rules.bounded import Bounded
 from browser_service.rules.turns import PageQueue
 from browser_service.waits import Cancel, turn_on

@@ -19,24 +19,24 @@ from browser_service.host.calls import Handler, RunningCalls
 from browser_service.host.events import EventLog
 from browser_service.host.network.downloads import Downloads
 from browser_service.host.network.guard import BrowserGuard
-from browser_service.host.pages.closed_page import remember
 from browser_service.host.pages.dialogs import Dialogs
 from browser_service.host.pages.entry import Common, PageEntry, pages_of
-from browser_service.host.pages.keeping import Keeping
 from browser_service.host.pages.person_tabs import PersonTabs
-from browser_service.host.pages.pointing import point
 from browser_service.host.pages.registry import PageRegistry
 from browser_service.host.pages.room import Room
+from browser_service.host.pages.upkeep import Keeping
 from browser_service.host.pipeline import Pipeline
+from browser_service.host.record.life import Life, LifeEvent
+from browser_service.host.record.record import PageRecord
+from browser_service.host.record.saved_place import remember
 from browser_service.host.seam import ArtifactPort, HostLimits, action_of
 from browser_service.host.sessions.memory import Memory
 from browser_service.host.sessions.session import SessionEntry
 from browser_service.host.stages.admission import Admission
 from browser_service.host.stages.openings import Openings
 from browser_service.host.stages.rules import RequestRules
-from browser_service.host.tabs.life import Life, LifeEvent
-from browser_service.host.tabs.record import PageRecord
 from browser_service.host.tabs.tab import Tab
+from browser_service.host.watching.pointing import point
 from browser_service.rules.bounded import Bounded
 from browser_service.rules.human import HeldPage
 from browser_service.rules.human_requests import HumanRequests

@@ -18,18 +18,21 @@ from browse_together.contract.model import Json
 from browser_service.host.calls import CallRun, Handler, Reply, RunningCalls
 from browser_service.host.events import EventLog, sendable
 from browser_service.host.files import Files
+from browser_service.host.handle.page import BrowserPage
+from browser_service.host.handle.session import BrowserSession, perform_on_session
 from browser_service.host.pages.dialogs import Dialogs
 from browser_service.host.pages.entry import PageEntry, pages_of
-from browser_service.host.pages.handle import BrowserPage
 from browser_service.host.pages.privacy import calls_ended_by, is_shut_out, shut_out_error, told_of_stop
 from browser_service.host.pages.registry import PageRegistry
 from browser_service.host.reading.cursors import read_kept
+from browser_service.host.record.life import Life
 from browser_service.host.seam import ArtifactPort, CallKey, HostLimits, action_of
 from browser_service.host.sessions.memory import Memory
 from browser_service.host.sessions.session import SessionEntry
 from browser_service.host.sessions.spare_windows import SpareWindows
 from browser_service.host.stages.act import Act
 from browser_service.host.stages.admission import Admission
+from browser_service.host.stages.around import bring_up
 from browser_service.host.stages.confinement import confined
 from browser_service.host.stages.ends import add_crash_context
 from browser_service.host.stages.guard import check_guard
@@ -37,9 +40,6 @@ from browser_service.host.stages.openings import Openings
 from browser_service.host.stages.order import perform
 from browser_service.host.stages.parts import place_of_part, wait_for_dialog
 from browser_service.host.stages.rules import check_session_act
-from browser_service.host.stages.session_handle import BrowserSession, perform_on_session
-from browser_service.host.stages.short import bring_up
-from browser_service.host.tabs.life import Life
 from browser_service.observability.logging import unexpected
 from browser_service.rules.partial import with_account
 from browser_service.security.urls import abridged_in

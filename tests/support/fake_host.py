@@ -15,8 +15,8 @@ from browse_together.contract.errors import ElementNotFound
 from browse_together.contract.model import Json
 from browse_together.contract.pages import SessionOptions, SessionSpec
 from browser_service.host.calls import Handler
+from browser_service.host.handle.page import BrowserPage
 from browser_service.host.host import LocalHost
-from browser_service.host.pages.handle import BrowserPage
 from browser_service.host.seam import ArtifactPort, HostLimits
 from browser_service.host.sessions.launcher import Launcher
 from browser_service.host.sessions.options import LaunchOptions

@@ -4,7 +4,7 @@ from browse_together.contract.actions import combining
 from browse_together.contract.model import Json
 from browser_service.actions.support.forms import Form
 from browser_service.actions.support.refill import refill as refill_lost
-from browser_service.host.pages.handle import BrowserPage
+from browser_service.host.handle.page import BrowserPage
 
 
 async def batch(page: BrowserPage, action: combining.Batch) -> Json:

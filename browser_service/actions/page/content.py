@@ -8,7 +8,7 @@ from browse_together.contract.actions import reading
 from browse_together.contract.model import Json
 from browse_together.contract.next_calls import next_call
 from browser_service.host import world
-from browser_service.host.pages.handle import BrowserPage
+from browser_service.host.handle.page import BrowserPage
 from browser_service.host.reading import articles, passages
 from browser_service.host.reading.articles import Article, Section, is_mostly_unshown, markdown
 from browser_service.host.reading.tree_text import joined

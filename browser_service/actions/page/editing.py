@@ -14,7 +14,7 @@ from browser_service.host import world
 from browser_service.host.elements import targets
 from browser_service.host.elements.filled_fields import Field
 from browser_service.host.elements.locators import none_if_gone, read_back
-from browser_service.host.pages.handle import BrowserPage
+from browser_service.host.handle.page import BrowserPage
 from browser_service.host.scripts import results, script
 
 _HAS_FOCUS: Final = "e => e.getRootNode().activeElement === e || e.matches(':focus-within')"

@@ -2,8 +2,8 @@
 
 from browse_together.contract.actions import emulation
 from browse_together.contract.model import Json
-from browser_service.host.pages.handle import BrowserPage
-from browser_service.host.tabs.emulation import allow_position
+from browser_service.host.handle.page import BrowserPage
+from browser_service.host.record.emulation import allow_position
 from browser_service.security.urls import origin_of
 
 

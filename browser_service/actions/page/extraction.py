@@ -12,7 +12,7 @@ from browse_together.contract.model import Json
 from browse_together.contract.next_calls import next_call
 from browser_service.host import errors, world
 from browser_service.host.elements import locators
-from browser_service.host.pages.handle import BrowserPage
+from browser_service.host.handle.page import BrowserPage
 from browser_service.host.reading import csvs
 from browser_service.host.scripts import script
 from browser_service.host.scripts.results import bounded, made_of, of_kind, read, value_of

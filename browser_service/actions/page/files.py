@@ -13,8 +13,8 @@ from browse_together.contract.next_calls import next_call
 from browse_together.contract.quoting import one_line
 from browser_service.host import world
 from browser_service.host.elements.locators import none_if_gone, read_back
-from browser_service.host.pages.handle import BrowserPage
-from browser_service.host.pages.uploads import handed, payloads
+from browser_service.host.elements.uploads import handed, payloads
+from browser_service.host.handle.page import BrowserPage
 from browser_service.host.scripts import call_of, results, script
 from browser_service.host.tabs.presses import clicks, sent
 

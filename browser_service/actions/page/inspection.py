@@ -10,7 +10,7 @@ from browse_together.contract.model import Json
 from browse_together.contract.next_calls import next_call
 from browser_service.host import world
 from browser_service.host.elements import frames, locators
-from browser_service.host.pages.handle import BrowserPage
+from browser_service.host.handle.page import BrowserPage
 from browser_service.host.scripts import script
 from browser_service.security.urls import abridged
 

@@ -28,7 +28,7 @@ from browser_service.host import world
 from browser_service.host.elements import targets
 from browser_service.host.elements.filled_fields import FIELD, Field
 from browser_service.host.elements.locators import without_state_check
-from browser_service.host.pages.handle import BrowserPage
+from browser_service.host.handle.page import BrowserPage
 from browser_service.host.scripts import script
 from browser_service.host.scripts.results import bounded
 from browser_service.host.stages.delta import TURNS, shows_changes

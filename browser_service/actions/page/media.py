@@ -7,10 +7,10 @@ from browse_together.contract.actions import media, tracing
 from browse_together.contract.model import Json
 from browser_service.actions.support import screenshots
 from browser_service.host import world
-from browser_service.host.pages.handle import BrowserPage
+from browser_service.host.handle.page import BrowserPage
+from browser_service.host.handle.session import BrowserSession
 from browser_service.host.reading.comparison import compare_with
 from browser_service.host.scripts import results, script
-from browser_service.host.stages.session_handle import BrowserSession
 
 
 async def start_tracing(session: BrowserSession, action: tracing.StartTracing) -> Json:

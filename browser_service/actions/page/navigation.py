@@ -5,7 +5,7 @@ from playwright.async_api import Response
 from browse_together.contract.actions import navigation
 from browse_together.contract.model import Json
 from browser_service.actions.support.arrival import arrive, visit
-from browser_service.host.pages.handle import BrowserPage
+from browser_service.host.handle.page import BrowserPage
 from browser_service.host.world.ties import open_session
 from browser_service.security.urls import BLANK
 

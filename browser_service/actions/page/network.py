@@ -12,13 +12,13 @@ from browse_together.contract.errors import ValidationFailed, field_details
 from browse_together.contract.model import Json
 from browse_together.contract.timestamps import iso
 from browser_service.host.files import dated
+from browser_service.host.handle.page import BrowserPage
+from browser_service.host.handle.session import BrowserSession
 from browser_service.host.network.har import Archive
 from browser_service.host.network.patterns import UrlPattern
 from browser_service.host.network.routes import MockAnswer, Rule
 from browser_service.host.network.traffic import MOST_BODY, RequestRecord, RequestView, RequestWait
-from browser_service.host.pages.handle import BrowserPage
 from browser_service.host.sessions.cookie_values import hidden_note
-from browser_service.host.stages.session_handle import BrowserSession
 
 
 async def mock_response(page: BrowserPage, action: network.MockResponse) -> Json:

@@ -8,9 +8,9 @@ from browse_together.contract.errors import InternalError, ValidationFailed, fie
 from browse_together.contract.model import Json
 from browse_together.contract.words import own_words
 from browser_service.actions.support.arrival import visit
-from browser_service.host.pages.handle import BrowserPage
+from browser_service.host.handle.page import BrowserPage
+from browser_service.host.record.record import DialogPolicy
 from browser_service.host.stages.admission import owned_error
-from browser_service.host.tabs.record import DialogPolicy
 from browser_service.rules.claims import OFFER_S
 from browser_service.security.origins import first_outside
 from browser_service.security.urls import abridged

@@ -3,7 +3,7 @@
 from browse_together.contract.actions import hands, people
 from browse_together.contract.errors import ValidationFailed, field_details
 from browse_together.contract.model import Json
-from browser_service.host.pages.handle import BrowserPage
+from browser_service.host.handle.page import BrowserPage
 from browser_service.waits import until_answered
 
 

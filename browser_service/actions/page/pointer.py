@@ -14,7 +14,7 @@ from browse_together.contract.quoting import element_name, one_line
 from browser_service.actions.support.drag import Drag, DragEvents, arrive
 from browser_service.host import world
 from browser_service.host.elements import targets
-from browser_service.host.pages.handle import BrowserPage
+from browser_service.host.handle.page import BrowserPage
 from browser_service.host.scripts import results, script
 from browser_service.host.tabs.presses import chord, clicks, sent
 

@@ -13,7 +13,7 @@ from browse_together.contract.model import Json
 from browse_together.contract.next_calls import next_call
 from browse_together.contract.wire import FOUND_ELEMENTS
 from browser_service.host.elements import locators
-from browser_service.host.pages.handle import BrowserPage
+from browser_service.host.handle.page import BrowserPage
 from browser_service.host.reading import compact, difference, loading, search
 from browser_service.host.reading import tree as trees
 from browser_service.host.reading.snapshot import ClientView, Refs

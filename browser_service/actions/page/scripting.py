@@ -25,13 +25,13 @@ from browse_together.contract.wire import FILE_BYTES, MAX_MESSAGE_BYTES, PDF
 from browser_service.actions.support.secret_values import header_values
 from browser_service.host import world
 from browser_service.host.events import well_formed
+from browser_service.host.handle.page import BrowserPage
+from browser_service.host.handle.session import BrowserSession
 from browser_service.host.network.act_requests import describe_pause
-from browser_service.host.pages.handle import BrowserPage
+from browser_service.host.record.init_scripts import InitScripts
 from browser_service.host.scripts import results, script
 from browser_service.host.scripts.results import Result
 from browser_service.host.sessions.cookie_values import may_read_cookies, without_values
-from browser_service.host.stages.session_handle import BrowserSession
-from browser_service.host.tabs.init_scripts import InitScripts
 
 _NO_REDIRECT: Final = "error"
 """A redirect would carry secret headers to whichever origin it leads."""

@@ -10,10 +10,10 @@ from browse_together.contract.actions import sessions, signing_in
 from browse_together.contract.errors import Forbidden, ResourceExhausted, ValidationFailed, field_details
 from browse_together.contract.model import Json, list_at, weight
 from browse_together.contract.next_calls import next_call
+from browser_service.host.handle.session import BrowserSession
 from browser_service.host.sessions import login_file, login_import
 from browser_service.host.sessions.cookie_values import hidden_note
 from browser_service.host.sessions.logins import cookies_in
-from browser_service.host.stages.session_handle import BrowserSession
 from browser_service.security.urls import origin_of
 
 _MOST_COPIED: Final = 10_000_000

@@ -8,7 +8,7 @@ from browse_together.contract.calls import Artifact
 from browse_together.contract.model import Json
 from browse_together.contract.quoting import one_line
 from browser_service.actions.page import interaction, media, navigation
-from browser_service.host.pages.handle import BrowserPage
+from browser_service.host.handle.page import BrowserPage
 from browser_service.security.urls import abridged
 
 _ERRORS_FROM = 400

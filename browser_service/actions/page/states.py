@@ -14,7 +14,7 @@ from browse_together.contract.model import Json, object_at
 from browse_together.contract.wire import INLINE_BYTES
 from browser_service.actions.page import extraction, media
 from browser_service.host import world
-from browser_service.host.pages.handle import BrowserPage
+from browser_service.host.handle.page import BrowserPage
 from browser_service.host.scripts import results, script
 from browser_service.host.scripts.results import bounded
 

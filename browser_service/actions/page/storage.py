@@ -12,7 +12,7 @@ from browse_together.contract.errors import ValidationFailed
 from browse_together.contract.model import Json
 from browse_together.contract.next_calls import next_call
 from browser_service.host import world
-from browser_service.host.pages.handle import BrowserPage
+from browser_service.host.handle.page import BrowserPage
 from browser_service.host.scripts import script
 from browser_service.host.scripts.results import bounded, read
 from browser_service.host.sessions.login_import import part_of_state

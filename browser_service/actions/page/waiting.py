@@ -6,8 +6,8 @@ from browse_together.contract.actions import waiting
 from browse_together.contract.model import Json
 from browser_service.actions.support import expectations
 from browser_service.host.elements.locators import is_ref
+from browser_service.host.handle.page import BrowserPage
 from browser_service.host.network.patterns import UrlPattern
-from browser_service.host.pages.handle import BrowserPage
 
 
 async def wait_for_selector(page: BrowserPage, action: waiting.WaitForSelector) -> Json:

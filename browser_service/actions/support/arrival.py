@@ -17,9 +17,9 @@ from browse_together.contract.next_calls import next_call
 from browse_together.contract.quoting import address
 from browser_service.actions.support.secret_values import password_for
 from browser_service.host import errors
+from browser_service.host.handle.page import BrowserPage
 from browser_service.host.network.act_requests import ASKS_FOR_PAUSE, NO_CONTENT, describe_pause
 from browser_service.host.network.sign_in import with_userinfo
-from browser_service.host.pages.handle import BrowserPage
 from browser_service.host.tabs.observation import Observation
 from browser_service.host.world.ties import is_chromium
 from browser_service.security.http_logins import Challenge, Credentials

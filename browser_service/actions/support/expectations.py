@@ -12,9 +12,9 @@ from browse_together.contract.actions.waiting import Expect
 from browse_together.contract.errors import NotAsExpected, TimedOut
 from browse_together.contract.quoting import quoted
 from browser_service.host.elements import locators
+from browser_service.host.handle.page import BrowserPage
 from browser_service.host.network.patterns import UrlPattern
 from browser_service.host.network.traffic import RequestRecord, RequestView, RequestWait
-from browser_service.host.pages.handle import BrowserPage
 from browser_service.host.scripts import script
 
 _EXPECTED: Final = script("expected")

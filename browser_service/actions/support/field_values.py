@@ -19,7 +19,7 @@ from browser_service.host import world
 from browser_service.host.elements.field_watch import FIELD_CHARACTERS
 from browser_service.host.elements.locators import evaluate_all, is_ref, none_if_gone
 from browser_service.host.errors import FORM_OF_ITS_TYPE
-from browser_service.host.pages.handle import BrowserPage
+from browser_service.host.handle.page import BrowserPage
 from browser_service.host.scripts import call_of, script
 from browser_service.host.scripts.results import BadResult, of_kind
 

@@ -34,7 +34,7 @@ from browser_service.actions.support.sliders import move_slider, take_last_step
 from browser_service.host import errors, world
 from browser_service.host.elements.field_watch import FIELD_CHARACTERS
 from browser_service.host.elements.locators import without_state_check
-from browser_service.host.pages.handle import BrowserPage
+from browser_service.host.handle.page import BrowserPage
 from browser_service.host.scripts import results, script
 from browser_service.host.scripts.results import BadResult
 from browser_service.host.stages import explanation

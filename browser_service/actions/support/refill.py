@@ -12,7 +12,7 @@ from browse_together.contract.next_calls import next_call
 from browser_service.host import errors
 from browser_service.host.elements.filled_fields import FIELD, Field, FilledField
 from browser_service.host.elements.locators import read_back
-from browser_service.host.pages.handle import BrowserPage
+from browser_service.host.handle.page import BrowserPage
 from browser_service.host.tabs.presses import clicks, filling, sent
 
 _EACH_MS: Final = 3_000

@@ -14,7 +14,7 @@ from browse_together.contract.actions.media import Screenshot
 from browse_together.contract.errors import ValidationFailed, field_details
 from browser_service.host import world
 from browser_service.host.errors import is_timeout
-from browser_service.host.pages.handle import BrowserPage
+from browser_service.host.handle.page import BrowserPage
 from browser_service.host.reading.boxes import control_boxes, frame_insets
 from browser_service.host.scripts import script
 from browser_service.host.scripts.results import of_kind

@@ -17,7 +17,7 @@ from browser_service.host import world
 from browser_service.host.background import within
 from browser_service.host.elements.frames import origin_of_frame
 from browser_service.host.elements.locators import is_of_origin, none_if_gone
-from browser_service.host.pages.handle import BrowserPage
+from browser_service.host.handle.page import BrowserPage
 from browser_service.security.one_time_codes import typed_text
 from browser_service.security.urls import origin_of
 

@@ -20,7 +20,7 @@ from browser_service.actions.support.field_values import (
     shorten,
 )
 from browser_service.host.elements.filled_fields import Field
-from browser_service.host.pages.handle import BrowserPage
+from browser_service.host.handle.page import BrowserPage
 from browser_service.host.scripts import script
 
 _VALUE: Final = script("typed_value")

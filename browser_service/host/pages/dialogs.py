@@ -29,7 +29,7 @@ from browser_service.host.pages.open_dialog import (
     suspended_outcome,
     with_next_dialog,
 )
-from browser_service.host.tabs.record import DialogPolicy, PageRecord
+from browser_service.host.record.record import DialogPolicy, PageRecord
 from browser_service.host.tabs.tab import Tab
 from browser_service.rules.turns import PageQueue, Turn
 from browser_service.waits import wait_until

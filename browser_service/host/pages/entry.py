@@ -17,21 +17,21 @@ from browser_service.host.elements.filled_fields import FilledFields
 from browser_service.host.events import EventLog
 from browser_service.host.network.downloads import Downloads
 from browser_service.host.pages.dialogs import Dialogs
-from browser_service.host.pages.hands import Hand
 from browser_service.host.pages.listener import Listener
 from browser_service.host.pages.recovery import Recovery, ways_on
-from browser_service.host.pages.screencast import Screencast
 from browser_service.host.pages.tab_life import TabLife
-from browser_service.host.pages.thumbnails import Thumbnails
+from browser_service.host.record.console import Console
+from browser_service.host.record.record import PageRecord
+from browser_service.host.record.recording import Recorder
+from browser_service.host.record.saved_place import restore_storage
+from browser_service.host.record.settings import PageSettings
 from browser_service.host.seam import ArtifactPort, HostLimits
 from browser_service.host.sessions.session import SessionEntry
-from browser_service.host.tabs.console import Console
-from browser_service.host.tabs.phone import Fit
-from browser_service.host.tabs.place import restore_storage
-from browser_service.host.tabs.record import PageRecord
-from browser_service.host.tabs.recording import Recorder
-from browser_service.host.tabs.settings import PageSettings
 from browser_service.host.tabs.tab import Tab
+from browser_service.host.watching.hands import Hand
+from browser_service.host.watching.phone import Fit
+from browser_service.host.watching.screencast import Screencast
+from browser_service.host.watching.thumbnails import Thumbnails
 from browser_service.host.world.ties import cut, listen
 from browser_service.rules.human_requests import HumanRequests
 from browser_service.rules.leases import Lease, Ownership
@@ -85,7 +85,7 @@ class PageEntry:
             artifacts=common.artifacts,
         )
         self.recovery = Recovery(record, self.tab_life, session, self.settings, self.filled_fields, self.adopt)
-        self.hand = Hand(record, Fit(self.settings.emulation), self.recovery, session)
+        self.hand = Hand(record, Fit(self.settings.emulation), self._open_window, session)
         self._listener = Listener(
             *(record, self.tab_life, self.queue, self.filled_fields, common.policy, common.downloads),
             logins=session.logins,
@@ -134,6 +134,9 @@ class PageEntry:
     def tell(self, client_id: str, text: str) -> None:
         """Give a client a notice about the page."""
         self.record.tell(client_id, text)
+
+    async def _open_window(self) -> None:
+        await self.recovery.bring_up(self.record.holder_id, navigates=False, replaces=False)
 
     async def adopt(self, page: Page) -> None:
         """Make a Playwright page the tab behind the pageId. Raises BrowserCrashed if the page ends meanwhile."""

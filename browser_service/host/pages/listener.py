@@ -14,8 +14,8 @@ from browser_service.host.elements.filled_fields import FilledFields
 from browser_service.host.network.downloads import Downloads
 from browser_service.host.network.tab_events import TabListener
 from browser_service.host.pages.tab_life import TabLife
+from browser_service.host.record.record import PageRecord
 from browser_service.host.sessions.logins import Logins
-from browser_service.host.tabs.record import PageRecord
 from browser_service.host.tabs.tab import Tab
 from browser_service.host.world.ties import listen
 from browser_service.rules.turns import PageQueue

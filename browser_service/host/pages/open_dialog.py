@@ -20,7 +20,7 @@ from browse_together.contract.model import Json
 from browse_together.contract.next_calls import next_call
 from browser_service.host.calls import CallRun
 from browser_service.host.events import sendable, well_formed
-from browser_service.host.tabs.record import PageRecord
+from browser_service.host.record.record import PageRecord
 from browser_service.host.tabs.tab import Tab
 
 CLOSED = "closed in the browser"

@@ -10,7 +10,7 @@ from browse_together.contract.errors import BrowseError, Cancelled, Forbidden, U
 from browse_together.contract.next_calls import next_call
 from browse_together.contract.pages import ASK_FOR_TAB
 from browser_service.host.calls import CallRun
-from browser_service.host.tabs.record import PageRecord
+from browser_service.host.record.record import PageRecord
 from browser_service.rules.leases import private_error
 
 

@@ -15,12 +15,12 @@ from browse_together.contract.next_calls import next_call
 from browse_together.contract.pages import ASK_FOR_TAB
 from browser_service.host.elements.filled_fields import FilledFields
 from browser_service.host.pages.tab_life import TabLife
+from browser_service.host.record.emulation import allow_position
+from browser_service.host.record.life import CRASHES, Life
+from browser_service.host.record.record import PageRecord, SavedPlace
+from browser_service.host.record.saved_place import replay_history, scroll_back
+from browser_service.host.record.settings import PageSettings
 from browser_service.host.sessions.session import SessionEntry
-from browser_service.host.tabs.emulation import allow_position
-from browser_service.host.tabs.life import CRASHES, Life
-from browser_service.host.tabs.place import replay_history, scroll_back
-from browser_service.host.tabs.record import PageRecord, Place
-from browser_service.host.tabs.settings import PageSettings
 from browser_service.security.urls import BLANK, origin_of
 
 _HANGS_AFTER_S: Final = 10
@@ -199,7 +199,7 @@ class Recovery:
     async def _return_to_place(self, page: Page, client_id: str, reopened: _Reopened) -> None:
         """Scroll a page that had been parked to where it was; if it had not been parked, report what is lost."""
         record = self.record
-        place, record.place = record.place, Place()
+        place, record.place = record.place, SavedPlace()
         parked = place.parked
         if parked is None and reopened.was_open:
             self._tell_losses(reopened, client_id, restored=place.restored)

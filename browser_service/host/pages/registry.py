@@ -11,12 +11,12 @@ from browse_together.contract.events import PageClosed, PageOpened
 from browse_together.contract.model import Json
 from browse_together.contract.pages import PageState
 from browser_service.host.background import bounded
-from browser_service.host.pages import closed_page
 from browser_service.host.pages.entry import Common, PageEntry, pages_of
 from browser_service.host.pages.room import Room
+from browser_service.host.record import saved_place
+from browser_service.host.record.life import Life, LifeEvent
+from browser_service.host.record.record import PageRecord
 from browser_service.host.sessions.session import SessionEntry
-from browser_service.host.tabs.life import Life, LifeEvent
-from browser_service.host.tabs.record import PageRecord
 from browser_service.host.tabs.tab import Tab, target_of
 
 if TYPE_CHECKING:
@@ -36,13 +36,13 @@ class PageRegistry:
     def add(self, state: PageState, session: SessionEntry, former: Json | None = None) -> PageEntry:
         """Make an entry for a page, open or not. `former` restores what a closed page had."""
         if former is not None:
-            state = closed_page.renewed_state(state, former)
+            state = saved_place.renewed_state(state, former)
 
         entry = self._pages[state.page_id] = PageEntry(state, session, self._common, self._on_close)
         if state.person is not None and (state.person.is_hold or state.asker_id is not None):
             self.people.restore(entry.record, state.person, state.asker_id)
         if former is not None:
-            closed_page.restore(entry.record, entry.settings, former)
+            saved_place.restore(entry.record, entry.settings, former)
         return entry
 
     def _on_close(self, entry: PageEntry, tab: Tab) -> None:

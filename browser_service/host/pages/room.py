@@ -28,14 +28,14 @@ from browser_service.host.events import EventLog
 from browser_service.host.network.downloads import Downloads
 from browser_service.host.pages.entry import PageEntry, pages_of
 from browser_service.host.pages.visits import Visits
+from browser_service.host.record.record import PageRecord, SavedPlace
+from browser_service.host.record.saved_place import has_unsent_fields, history_of, place_of
 from browser_service.host.seam import HostLimits
 from browser_service.host.sessions.launcher import Launcher
 from browser_service.host.sessions.memory import Memory
 from browser_service.host.sessions.pool import BrowserKind
 from browser_service.host.sessions.session import SessionEntry
 from browser_service.host.sessions.spare_windows import SpareWindows
-from browser_service.host.tabs.place import has_unsent_fields, history_of, place_of
-from browser_service.host.tabs.record import PageRecord, Place
 from browser_service.host.tabs.tab import Tab
 
 _READS_WITHIN_S: Final = 2.0
@@ -202,7 +202,7 @@ class Room:
         await bounded(tab.page.close())
         return True
 
-    async def _inspect(self, page: PageEntry, tab: Tab) -> tuple[Place, bool]:
+    async def _inspect(self, page: PageEntry, tab: Tab) -> tuple[SavedPlace, bool]:
         """Read where a page is, and whether it has unsent fields. If it does not answer, return what is known without
         it."""
         checks_fields = page.filled_fields.has_unsent or not self.launcher.options.headless
@@ -212,9 +212,9 @@ class Room:
                 has_unsent = checks_fields and await has_unsent_fields(tab.page.frames)
                 history = await history_of(tab)
         except (PlaywrightError, TimeoutError):
-            return Place(Parked(loses=tab.acted_on)), checks_fields
+            return SavedPlace(Parked(loses=tab.acted_on)), checks_fields
         parked.loses |= tab.acted_on
-        return Place(parked, storage, (*history, page.record.url) if history else ()), has_unsent
+        return SavedPlace(parked, storage, (*history, page.record.url) if history else ()), has_unsent
 
     def _browsers_to_close(self) -> list[BrowserKind | None]:
         """Return the browsers to close: unused ones beyond the minimum, and those within it that have no session. The

@@ -11,9 +11,9 @@ from browser_service.host import errors
 from browser_service.host.background import bounded
 from browser_service.host.elements.filled_fields import FilledFields
 from browser_service.host.pages.dialogs import Dialogs
+from browser_service.host.record.life import CrashLog, Life, LifeEvent
+from browser_service.host.record.record import PageRecord, SavedPlace
 from browser_service.host.sessions.session import SessionEntry
-from browser_service.host.tabs.life import CrashLog, Life, LifeEvent
-from browser_service.host.tabs.record import PageRecord, Place
 from browser_service.host.tabs.tab import Tab
 from browser_service.security.urls import BLANK, ERROR_PAGE
 
@@ -60,7 +60,7 @@ class TabLife:
                 self._background.spawn(tab.kill())
         return True
 
-    def park(self, place: Place) -> None:
+    def park(self, place: SavedPlace) -> None:
         """Let go of the tab, which the caller closes, and remember where the page was."""
         self.record.move(LifeEvent.PARKED)
         self.record.tab, self.record.place = None, place

@@ -17,6 +17,9 @@ from browser_service.host.elements.clipboards import Clipboards
 from browser_service.host.elements.given_secrets import GivenSecrets
 from browser_service.host.network.guard import BrowserGuard
 from browser_service.host.network.sign_in import SignIns
+from browser_service.host.record.init_scripts import InitScripts
+from browser_service.host.record.recording import Recording
+from browser_service.host.record.traces import Tracing
 from browser_service.host.sessions import person_window
 from browser_service.host.sessions.launcher import Launcher
 from browser_service.host.sessions.login_restore import restore_context, restore_cookies
@@ -28,9 +31,6 @@ from browser_service.host.sessions.pool import BrowserKind
 from browser_service.host.sessions.running import RunningBrowser
 from browser_service.host.sessions.session_events import PageEvents, SessionEvents
 from browser_service.host.sessions.windows import Windows
-from browser_service.host.tabs.init_scripts import InitScripts
-from browser_service.host.tabs.recording import Recording
-from browser_service.host.tabs.traces import Tracing
 from browser_service.rules.login_ends import LoginEnds
 from browser_service.rules.turns import PageQueue
 from browser_service.security.urls import UrlPolicy

@@ -7,7 +7,7 @@ from browse_together.contract.actions.base import Action
 from browse_together.contract.actions.traits import Effect
 from browse_together.contract.model import Json
 from browser_service.host.calls import CallRun, Handler
-from browser_service.host.pages.handle import BrowserPage
+from browser_service.host.handle.page import BrowserPage
 from browser_service.host.tabs.observation import Observation
 
 

@@ -16,9 +16,9 @@ from browse_together.contract.words import own_words
 from browser_service.host.calls import CallRun
 from browser_service.host.pages.dialogs import Dialogs
 from browser_service.host.pages.privacy import check_private, check_reach, check_shown
+from browser_service.host.record.record import PageRecord
 from browser_service.host.sessions.profile import Profile
 from browser_service.host.stages.confinement import check_origins
-from browser_service.host.tabs.record import PageRecord
 from browser_service.rules.leases import Lease
 from browser_service.security.globs import matches_glob
 from browser_service.security.urls import UrlPolicy, origin_of

@@ -14,7 +14,7 @@ from browse_together.contract.cuts import cut
 from browse_together.contract.errors import WithoutEffect
 from browse_together.contract.model import Json
 from browse_together.contract.wire import CHANGED
-from browser_service.host.pages.handle import BrowserPage
+from browser_service.host.handle.page import BrowserPage
 from browser_service.host.reading import compact
 from browser_service.host.stages import delta
 from browser_service.host.stages.act import Act

@@ -13,7 +13,7 @@ from browse_together.contract.errors import BrowseError, Forbidden, UnknownOutco
 from browse_together.contract.model import Json
 from browse_together.contract.next_calls import next_call
 from browser_service.host.network.guard import refuse_requests
-from browser_service.host.tabs.record import PageRecord
+from browser_service.host.record.record import PageRecord
 from browser_service.security.origins import first_outside, within
 from browser_service.security.urls import abridged, origin_of
 

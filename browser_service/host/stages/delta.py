@@ -17,7 +17,7 @@ from browse_together.contract.model import Json
 from browse_together.contract.next_calls import next_call
 from browse_together.contract.wire import DELTA_TEXT, OUTLINE_TEXT
 from browser_service.host.elements.locators import leading_ref
-from browser_service.host.pages.handle import BrowserPage
+from browser_service.host.handle.page import BrowserPage
 from browser_service.host.reading import came, loading, news, news_report
 from browser_service.host.reading.outline import outline
 from browser_service.host.reading.snapshot import ClientView, State

@@ -8,10 +8,10 @@ from browse_together.contract.errors import BrowseError, BrowserCrashed, Unknown
 from browse_together.contract.model import Json, object_at
 from browse_together.contract.next_calls import next_call
 from browser_service.host import errors
-from browser_service.host.pages.handle import BrowserPage
+from browser_service.host.handle.page import BrowserPage
+from browser_service.host.record.record import PageRecord
 from browser_service.host.sessions.memory import Memory
 from browser_service.host.stages.act import Act
-from browser_service.host.tabs.record import PageRecord
 
 _ENDED = "the page ended"
 

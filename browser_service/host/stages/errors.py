@@ -12,7 +12,7 @@ from browse_together.contract.errors import BrowseError, NavigationFailed, Timed
 from browse_together.contract.model import object_at
 from browse_together.contract.next_calls import next_call
 from browser_service.host import errors
-from browser_service.host.pages.handle import BrowserPage
+from browser_service.host.handle.page import BrowserPage
 from browser_service.host.stages import explanation
 from browser_service.host.stages.act import Act
 from browser_service.host.tabs.observation import Observation

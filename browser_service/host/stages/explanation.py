@@ -18,7 +18,7 @@ from browse_together.contract.quoting import quoted
 from browser_service.host import errors, world
 from browser_service.host.elements import frames
 from browser_service.host.elements.locators import DESCRIBE, Candidates, evaluate_all, find, is_xpath
-from browser_service.host.pages.handle import BrowserPage
+from browser_service.host.handle.page import BrowserPage
 from browser_service.host.reading.places import place
 from browser_service.host.reading.tree import index_of
 from browser_service.host.scripts import results, script

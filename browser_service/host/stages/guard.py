@@ -17,7 +17,7 @@ from browse_together.contract.quoting import address
 from browser_service.host import world
 from browser_service.host.elements import targets
 from browser_service.host.elements.frames import origin_of_frame
-from browser_service.host.pages.handle import BrowserPage
+from browser_service.host.handle.page import BrowserPage
 from browser_service.host.stages.act import Act
 from browser_service.security.urls import origin_of
 

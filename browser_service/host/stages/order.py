@@ -8,23 +8,23 @@ from playwright.async_api import Error as PlaywrightError
 from browse_together.contract.actions.traits import Effect
 from browse_together.contract.errors import BrowseError
 from browse_together.contract.model import Json
-from browser_service.host.stages import changes, ends, errors, short
+from browser_service.host.stages import around, changes, ends, errors
 from browser_service.host.stages.act import Act
 from browser_service.host.stages.guard import check_guard, note_urls
 from browser_service.host.stages.logins import LoginsLeft
 from browser_service.host.stages.rules import check_act, leave
 from browser_service.host.world.handles import let_go
 
-_MEANINGS: Final = (ends.of_end, errors.of_time, short.of_dialog, errors.of_playwright, changes.in_vain)
+_MEANINGS: Final = (ends.of_end, errors.of_time, around.of_dialog, errors.of_playwright, changes.in_vain)
 """What a failure means, the nearest first: each gives the same error, a better one, or None if the act was done all the
 same."""
 
 
 async def perform(act: Act) -> Json:
     """Run an act within all that surrounds it, and return its result."""
-    async with AsyncExitStack() as around:  # each has its turn, even if another fails
+    async with AsyncExitStack() as stack:  # each has its turn, even if another fails
         try:
-            await (_act(act, around) if act.observed else _read(act, around))
+            await (_act(act, stack) if act.observed else _read(act, stack))
         except BrowseError as error:
             act.changed = act.changed and not error.nothing_happened
             raise
@@ -32,43 +32,43 @@ async def perform(act: Act) -> Json:
     return act.result
 
 
-async def _act(act: Act, around: AsyncExitStack) -> None:
+async def _act(act: Act, stack: AsyncExitStack) -> None:
     page, logins = act.page, LoginsLeft(act)
-    around.enter_context(short.pictured(act))
-    await short.live(act)
+    stack.enter_context(around.pictured(act))
+    await around.live(act)
     if page.session.attached and page.record.tab is not None:
-        await around.enter_async_context(short.person_respected(act, page.record.tab.presses))
-    await around.enter_async_context(short.left_fields(act))
-    around.push_async_callback(short.read_title, act)
+        await stack.enter_async_context(around.person_respected(act, page.record.tab.presses))
+    await stack.enter_async_context(around.left_fields(act))
+    stack.push_async_callback(around.read_title, act)
     before = await changes.look_before(act)
-    await short.guard_secret_fields(page)
-    around.push_async_callback(logins.end)
-    await around.enter_async_context(changes.observed(act))
-    await _do(act, around)
+    await around.guard_secret_fields(page)
+    stack.push_async_callback(logins.end)
+    await stack.enter_async_context(changes.observed(act))
+    await _do(act, stack)
     await changes.settled(act)
     await logins.after()
-    await short.guard_secret_fields(page)
+    await around.guard_secret_fields(page)
     act.result = await changes.reply(page, act.action, act.result, act.observation, before)
-    await short.check_last_field(act)
+    await around.check_last_field(act)
 
 
-async def _read(act: Act, around: AsyncExitStack) -> None:
-    around.enter_context(short.pictured(act))
-    await short.live(act)
-    await around.enter_async_context(short.left_fields(act))
-    await short.guard_secret_fields(act.page)
-    await _do(act, around)
+async def _read(act: Act, stack: AsyncExitStack) -> None:
+    stack.enter_context(around.pictured(act))
+    await around.live(act)
+    await stack.enter_async_context(around.left_fields(act))
+    await around.guard_secret_fields(act.page)
+    await _do(act, stack)
 
 
-async def _do(act: Act, around: AsyncExitStack) -> None:
+async def _do(act: Act, stack: AsyncExitStack) -> None:
     """Run the act itself within its own time. Playwright's timeout comes first; this one is for the calls that have
     none. The handles that it takes are released: otherwise Playwright keeps each, and its element, as long as the
     page."""
     page, action, call = act.page, act.action, act.run.call
     if call.guard:
-        around.callback(note_urls, act)
+        stack.callback(note_urls, act)
     if page.act_rules:
-        around.enter_context(leave(page, call))
+        stack.enter_context(leave(page, call))
     with let_go():
         try:
             async with act.run.cancel.within(action.allowed_ms() / 1000 + errors.GRACE_S):

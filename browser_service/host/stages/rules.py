@@ -20,11 +20,11 @@ from browse_together.contract.quoting import address, quoted
 from browser_service.host import world
 from browser_service.host.calls import CallRun
 from browser_service.host.elements import targets
+from browser_service.host.handle.page import BrowserPage
 from browser_service.host.network.guard import Sent, refuse_requests
-from browser_service.host.pages.handle import BrowserPage
+from browser_service.host.record.record import PageRecord
 from browser_service.host.scripts import results, script
 from browser_service.host.stages.guard import KEY as GUARD_KEY
-from browser_service.host.tabs.record import PageRecord
 from browser_service.host.tabs.tab import Tab
 from browser_service.host.world.ties import is_chromium
 from browser_service.security.act_rules import Act, ActRule, ActRules

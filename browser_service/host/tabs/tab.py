@@ -21,7 +21,6 @@ from browser_service.host.network.sign_in import SignIns
 from browser_service.host.network.tab_events import TabEvents
 from browser_service.host.reading.snapshot import ClientView
 from browser_service.host.scripts import results, script
-from browser_service.host.tabs.life import LifeEvent
 from browser_service.host.tabs.observer import TabObserver
 from browser_service.host.tabs.presses import Presses
 from browser_service.host.world.ties import is_chromium, listen, open_session
@@ -158,14 +157,12 @@ class Tab:
     @property
     def usable(self) -> bool:
         """True while the page is there and works."""
-        return not self.dead and self.end() is None
+        return self.there and not self.dead
 
-    def end(self) -> LifeEvent | None:
-        """Return how the tab ended; None if it did not, or if only its renderer died. The browser is checked first,
-        because Playwright calls pages of a dead driver open."""
-        if not self.owned:
-            return LifeEvent.BROWSER_ENDED
-        return LifeEvent.TAB_CLOSED if self.page.is_closed() else None
+    @property
+    def there(self) -> bool:
+        """True while the page is there, be it with a dead renderer. Playwright calls pages of a dead driver open."""
+        return self.owned and not self.page.is_closed()
 
     async def responds(self) -> bool:
         """Say whether the page answers a script within a second."""
@@ -252,7 +249,7 @@ class Tab:
 
     async def close(self) -> None:
         """Close the tab, if it is there, without waiting for long."""
-        if self.end() is None:
+        if self.there:
             await bounded(self.page.close())
 
     def _on_document(self, _: Page) -> None:

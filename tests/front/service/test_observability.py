@@ -17,7 +17,7 @@ from browse_together.contract.catalogue import ACTIONS
 from browse_together.contract.errors import BrowseError, every_error
 from browse_together.contract.model import Json
 from browser_service.host.calls import Handler
-from browser_service.host.pages.handle import BrowserPage
+from browser_service.host.handle.page import BrowserPage
 from browser_service.http import metrics_port
 from browser_service.observability.logging import configure
 from tests.support.fake_host import FakeHost

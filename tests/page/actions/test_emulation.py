@@ -6,8 +6,8 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from browser_service.host.tabs.phone import Fit
 from browser_service.host.tabs.secrecy import shot_without_secrets
+from browser_service.host.watching.phone import Fit
 from tests.support.listening import become
 from tests.support.service import Agent, RunningService
 from tests.support.site import Site

@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 
 from browse_together.contract.installation import install_command
-from browser_service.host.tabs.recording import Video
+from browser_service.host.record.recording import Video
 from tests.support.service import Agent
 from tests.support.tab import Tab
 

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 from playwright.async_api import Page
 
-from browser_service.host.tabs.settings import PageSettings
+from browser_service.host.record.settings import PageSettings
 from tests.support.listening import PATIENCE_S, become, sent
 from tests.support.service import Agent, RunningService
 from tests.support.site import Site

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from browse_together.contract import wire
-from browser_service.host.tabs.life import Life
+from browser_service.host.record.life import Life
 from tests.support.dialogs import CONFIRM, OPENER, asking, asks, notices
 from tests.support.json import AnyJson
 from tests.support.listening import become, sent

@@ -3,7 +3,7 @@
 import pytest
 
 from browse_together.contract.model import Json
-from browser_service.host.pages.handle import BrowserPage
+from browser_service.host.handle.page import BrowserPage
 from browser_service.host.sessions.logins import cookies_of
 from browser_service.host.stages import changes
 from tests.support.service import Agent, RunningService

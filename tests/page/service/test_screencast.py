@@ -11,9 +11,9 @@ from PIL import Image
 
 from browse_together.contract.frames import Frame, View
 from browse_together.contract.strokes import Stroke, Strokes
-from browser_service.host.pages import hands, screencast
 from browser_service.host.tabs import cast, secrecy
 from browser_service.host.tabs.secrecy import secrets_on
+from browser_service.host.watching import hands, screencast
 from tests.support.listening import PATIENCE_S, become
 from tests.support.service import Agent, RunningService
 from tests.support.site import Site

@@ -12,8 +12,8 @@ from structlog.testing import capture_logs
 from browse_together.contract import wire
 from browse_together.contract.errors import ServiceUnavailable
 from browse_together.contract.frames import View
-from browser_service.host.pages import screencast, thumbnails
 from browser_service.host.tabs import secrecy
+from browser_service.host.watching import screencast, thumbnails
 from tests.support.json import AnyJson
 from tests.support.listening import PATIENCE_S, become
 from tests.support.service import Agent, RunningService, running_service, settings_for

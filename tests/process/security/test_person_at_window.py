@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from browser_service.host.stages import short
+from browser_service.host.stages import around
 from browser_service.host.tabs import presses
 from tests.support.json import AnyJson
 from tests.support.listening import PATIENCE_S, become
@@ -114,7 +114,7 @@ async def test_what_a_person_types_while_an_agent_acts_is_told_and_the_next_act_
         await hands.click_field(agent, theirs)
         with monkeypatch.context() as patched:
             patched.setattr(presses, "STILL_S", 1_000)
-            patched.setattr(short, "_WAITS_S", 0.1)
+            patched.setattr(around, "_WAITS_S", 0.1)
             refused = await agent.error("press", pageId=theirs, selector="#a", key="c")
         assert (refused["code"], "did not happen" in refused["message"]) == ("HUMAN_IN_CONTROL", True)
         shown = await agent.call("evaluate_script", pageId=theirs, expression="document.querySelector('#a').value")

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Browser, Page, WebSocketRoute, expect
 
-from browser_service.host.pages import screencast, thumbnails
 from browser_service.host.tabs import secrecy
+from browser_service.host.watching import screencast, thumbnails
 from tests.support.account import recorded
 from tests.support.json import AnyJson
 from tests.support.listening import PATIENCE_S, become, connected

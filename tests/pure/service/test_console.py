@@ -7,7 +7,7 @@ import pytest
 from playwright.async_api import Page
 
 from browser_service.host.network.tab_events import TabEvents
-from browser_service.host.tabs.console import Console
+from browser_service.host.record.console import Console
 from tests.pure.service.test_page_record import record
 from tests.support.fakes.events import Emitter
 

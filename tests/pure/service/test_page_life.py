@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from browser_service.host.tabs.life import CRASHES, MOVES, CrashLog, IllegalMove, Life, LifeEvent, after
+from browser_service.host.record.life import CRASHES, MOVES, CrashLog, IllegalMove, Life, LifeEvent, after
 
 ENDS = {LifeEvent.CLOSED: Life.CLOSED, LifeEvent.SESSION_CLOSED: Life.SESSION_CLOSED}
 MANY = st.lists(st.sampled_from(LifeEvent), max_size=40)

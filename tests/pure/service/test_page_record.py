@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from browse_together.contract.calls import Call
 from browse_together.contract.errors import PageNotFound, SessionNotFound
 from browse_together.contract.pages import PageState, Parked
-from browser_service.host.tabs.life import Life, LifeEvent
-from browser_service.host.tabs.record import PageRecord
+from browser_service.host.record.life import Life, LifeEvent
+from browser_service.host.record.record import PageRecord
 from browser_service.rules.leases import Ownership
 
 ENDS = {LifeEvent.TAB_CLOSED: Life.VANISHED, LifeEvent.BROWSER_ENDED: Life.LOST}

@@ -19,8 +19,8 @@ from browser_service.host.reading import snapshot
 from browser_service.host.reading.boxes import boxes, frame_insets
 from browser_service.host.reading.snapshot import ClientView, PageView
 from browser_service.host.reading.tree import Node, prefix_of
+from browser_service.host.record.record import PageRecord
 from browser_service.host.scripts import script
-from browser_service.host.tabs.record import PageRecord
 from browser_service.host.tabs.tab import Tab
 from browser_service.host.world.handles import let_go
 from browser_service.marks import Box

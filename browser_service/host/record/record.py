@@ -16,7 +16,7 @@ from browse_together.contract.next_calls import next_call
 from browse_together.contract.pages import ASK_FOR_TAB, Access, Lent, PageState, Parked
 from browse_together.contract.userinfo import without_userinfo
 from browser_service.host.events import well_formed
-from browser_service.host.tabs.life import Life, LifeEvent, after
+from browser_service.host.record.life import Life, LifeEvent, after
 from browser_service.host.tabs.observer import Observer
 from browser_service.host.tabs.tab import Tab
 from browser_service.rules.human import HumanRequest
@@ -42,7 +42,7 @@ class DialogPolicy(NamedTuple):
     prompt_text: str | None = None
 
 
-class Place(NamedTuple):
+class SavedPlace(NamedTuple):
     """Where a page was when its window was closed, for the next window."""
 
     parked: Parked | None = None
@@ -54,7 +54,7 @@ class Place(NamedTuple):
     """True if storage and history are those of a page that was closed or lost."""
 
 
-_NO_PLACE: Final = Place()
+_NO_PLACE: Final = SavedPlace()
 _NO_POLICY: Final = DialogPolicy()
 
 
@@ -92,7 +92,7 @@ class PageRecord:
     """True while it only stands for a tab that an agent asked a person for."""
     unopened: bool = False
     """True if a call made the page and has not brought it up yet. If that fails, the page is forgotten."""
-    place: Place = _NO_PLACE
+    place: SavedPlace = _NO_PLACE
     challenge: Challenge | None = None
     """The sign-in that the site asks for by HTTP before it shows the document."""
     error_page: str = ""
@@ -155,7 +155,7 @@ class PageRecord:
             shares_window=state.opener_id is not None,
             target_id=state.target_id,
             life=Life.PARKED if state.parked is not None else Life.NEW,
-            place=Place(parked=state.parked),
+            place=SavedPlace(parked=state.parked),
         )
 
     def state(self) -> PageState:

@@ -13,13 +13,13 @@ from browse_together.contract.actions.traits import Effect
 from browse_together.contract.background import Background
 from browse_together.contract.errors import BrowseError
 from browse_together.contract.frames import ActPicture
-from browser_service.host.pages.screencast import Screencast, ShownCall
+from browser_service.host.record.record import PageRecord
+from browser_service.host.record.recording import Recorder
+from browser_service.host.record.traces import Tracing
 from browser_service.host.seam import ArtifactPort, CallKey
-from browser_service.host.tabs.record import PageRecord
-from browser_service.host.tabs.recording import Recorder
 from browser_service.host.tabs.secrecy import shot_without_secrets
 from browser_service.host.tabs.tab import Tab
-from browser_service.host.tabs.traces import Tracing
+from browser_service.host.watching.screencast import Screencast, ShownCall
 from browser_service.pictures import flatten, work_on
 
 Timeline = Literal["thumbnails", "watched", "off"]

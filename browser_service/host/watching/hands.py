@@ -1,6 +1,7 @@
 """Replays a person's mouse and keyboard on a page that they took over. No call observes it, and no reply reports it."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Final
 
@@ -14,16 +15,15 @@ from browse_together.contract.strokes import ChosenFile, Stroke, Strokes
 from browse_together.contract.wire import FILE_BYTES
 from browser_service.host import world
 from browser_service.host.elements.targets import element_at
-from browser_service.host.pages.recovery import Recovery
-from browser_service.host.pages.uploads import written
+from browser_service.host.elements.uploads import written
+from browser_service.host.record.record import PageRecord
 from browser_service.host.scripts import script
 from browser_service.host.scripts.results import bounded, read
 from browser_service.host.seam import ArtifactPort
 from browser_service.host.sessions.session import SessionEntry
-from browser_service.host.tabs.open_list import OpenList
-from browser_service.host.tabs.phone import Fit, lead_on
-from browser_service.host.tabs.record import PageRecord
 from browser_service.host.tabs.tab import Tab
+from browser_service.host.watching.open_list import OpenList
+from browser_service.host.watching.phone import Fit, lead_on
 from browser_service.host.world.handles import let_go
 from browser_service.rules.bounded import Bounded
 from browser_service.security.http_logins import Credentials
@@ -49,10 +49,10 @@ class Hand:
         self,
         record: PageRecord,
         fit: Fit,
-        recovery: Recovery,
+        open_window: Callable[[], Awaitable[None]],
         session: SessionEntry,
     ) -> None:
-        self._record, self._fit, self._recovery, self._session = record, fit, recovery, session
+        self._record, self._fit, self._open, self._session = record, fit, open_window, session
         self._sign_ins = session.sign_ins
         self._background = Background()
         self._done = Bounded[str, None](_BATCHES)
@@ -122,7 +122,7 @@ class Hand:
         try:
             async with asyncio.timeout(_OPENS_WITHIN_S), self._turn:
                 if not self._record.live:
-                    await self._recovery.bring_up(self._record.holder_id, navigates=False, replaces=False)
+                    await self._open()
         except TimeoutError:
             raise TimedOut(f"{page_id} could not be opened again within {_OPENS_WITHIN_S:.0f} s.") from None
         except PlaywrightError as error:

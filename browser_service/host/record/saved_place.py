@@ -1,9 +1,10 @@
-"""Reads and restores where a page is: how far it is scrolled, its session storage, and its history."""
+"""Reads and restores where a page is: how far it is scrolled, its session storage, its history, and, of a page that was
+closed, its settings."""
 
 import contextlib
 import json
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Any, Final, cast
 
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Frame, Page
@@ -11,15 +12,19 @@ from pydantic import FiniteFloat
 from typing_extensions import TypedDict
 
 from browse_together.contract.background import AtMost, Background
-from browse_together.contract.model import weight
-from browse_together.contract.pages import Parked
+from browse_together.contract.model import Json, weight
+from browse_together.contract.pages import PageState, Parked
 from browser_service.host import world
 from browser_service.host.background import bounded
+from browser_service.host.record.life import Life
+from browser_service.host.record.record import DialogPolicy, PageRecord, SavedPlace
+from browser_service.host.record.settings import PageSettings
 from browser_service.host.scripts import call_of, results, script
 from browser_service.host.tabs.tab import Tab
 from browser_service.host.world.ties import ignore, listen, open_session
 from browser_service.security.urls import BLANK
 
+_READS_WITHIN_S: Final = 0.5
 _SCROLLS_WITHIN_S: Final = 2.0
 _WALKS_WITHIN_S: Final = 5.0
 _MOST_STORAGE: Final = 1_000_000
@@ -32,7 +37,7 @@ _SCROLL: Final = results.bounded(script("scroll_back"))
 _FILL: Final = script("session_storage")
 
 
-class Place(TypedDict):
+class _Place(TypedDict):
     x: FiniteFloat
     y: FiniteFloat
     history: int
@@ -41,7 +46,7 @@ class Place(TypedDict):
 
 async def place_of(page: Page) -> tuple[Parked, dict[str, str]]:
     """Read how far a page is scrolled, and its session storage. Large storage is left out, and counts as lost."""
-    place = results.read(Place, await world.evaluate(page, _PLACE, _MOST_STORAGE))
+    place = results.read(_Place, await world.evaluate(page, _PLACE, _MOST_STORAGE))
     storage = dict(place["storage"] or ())
     too_large = place["storage"] is None or weight({**storage}) > _MOST_STORAGE
     parked = Parked(x=round(place["x"]), y=round(place["y"]), history=place["history"], loses=too_large)
@@ -108,3 +113,45 @@ async def replay_history(page: Page, urls: Sequence[str]) -> None:
         if page.url != urls[-1]:  # it did not get there, and must not seem to be there
             await page.goto(BLANK, wait_until="commit")
         await page.unroute("**/*")
+
+
+async def remember(
+    record: PageRecord, settings: PageSettings, *, stays_open: bool = False, moves: bool = False
+) -> Json:
+    """Return the JSON from which `restore` brings the page back. If its tab does not answer, use what the record has. A
+    page that `stays_open` and is lost later comes back as lost, and not as parked. One that `moves` was in use, so its
+    scripts' memory counts as lost, as filled fields always do."""
+    place, tab = record.place, record.tab
+    parked, storage, history = place.parked, place.storage, place.history[:-1]
+    if tab is not None and record.live and not record.dialog and record.life is not Life.SUSPECT:
+        async with AtMost(_READS_WITHIN_S, PlaywrightError):
+            history = await history_of(tab)
+            here, storage = await place_of(tab.page)
+            loses = here.loses or moves or await has_unsent_fields(tab.page.frames)
+            parked = None if stays_open else here.model_copy(update={"loses": loses})
+    state = record.state().model_copy(update={"parked": parked, "dialog": None, "person": None, "asker_id": None})
+    return {
+        "page": state.model_dump(mode="json"),
+        "storage": {**storage},
+        "history": [*history],
+        **settings.to_json(),
+        "dialogs": [*record.dialog_policy],
+    }
+
+
+def renewed_state(state: PageState, former: Json) -> PageState:
+    """Return the state in which a closed page opens again: parked at its old place, with a revision it has not had
+    yet."""
+    parked = PageState.model_validate(former["page"]).parked
+    return state.model_copy(
+        update={"parked": parked, "revision": state.revision + 1, "target_id": "", "opener_id": None}
+    )
+
+
+def restore(record: PageRecord, settings: PageSettings, former: Json) -> None:
+    """Give a new entry the settings, the dialog policy and the history that the closed page had."""
+    known = cast("dict[str, Any]", former)  # Any: JSON, as `remember` returned it
+    settings.restore(known, record.holder_id)
+    record.dialog_policy = DialogPolicy(*known["dialogs"])
+    history = (*known["history"], record.url) if known["history"] else ()
+    record.place = SavedPlace(record.place.parked, known["storage"], history, restored=True)

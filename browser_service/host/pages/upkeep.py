@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from browse_together.contract.events import SessionTold
-from browser_service.host.pages.closed_page import remember
 from browser_service.host.pages.entry import PageEntry, pages_of
+from browser_service.host.record.record import Emit
+from browser_service.host.record.saved_place import remember
 from browser_service.host.sessions.session import SessionEntry
-from browser_service.host.tabs.record import Emit
 
 _TELLS_EVERY_S: Final = 5.0
 

@@ -7,9 +7,9 @@ from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Page
 
 from browser_service.host import world
+from browser_service.host.record.emulation import Emulation
 from browser_service.host.scripts import script
 from browser_service.host.scripts.results import bounded, read
-from browser_service.host.tabs.emulation import Emulation
 from browser_service.host.tabs.tab import Tab
 
 _MOST_FRAMES: Final = 20

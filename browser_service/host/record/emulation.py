@@ -17,7 +17,7 @@ from pydantic.alias_generators import to_camel
 
 from browse_together.contract.errors import ValidationFailed, field_details
 from browse_together.contract.model import Json
-from browser_service.host.tabs.record import PageRecord
+from browser_service.host.record.record import PageRecord
 from browser_service.host.tabs.tab import Tab
 
 Settings = Mapping[str, Any]  # Any: the arguments of Playwright's calls

@@ -15,7 +15,7 @@ from browse_together.contract.cuts import cut
 from browse_together.contract.model import Json
 from browse_together.contract.timestamps import iso
 from browser_service.host.network.tab_events import TabEvents, TabListener
-from browser_service.host.tabs.record import PageRecord
+from browser_service.host.record.record import PageRecord
 from browser_service.host.world.ties import listen
 
 _MOST_ENTRIES: Final = 200

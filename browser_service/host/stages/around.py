@@ -12,7 +12,7 @@ from browse_together.contract.errors import HumanInControl, TimedOut, UnknownOut
 from browse_together.contract.next_calls import next_call
 from browser_service.host import errors
 from browser_service.host.calls import CallRun
-from browser_service.host.pages.handle import BrowserPage
+from browser_service.host.handle.page import BrowserPage
 from browser_service.host.stages.act import Act
 from browser_service.host.stages.confinement import confine
 from browser_service.host.stages.ends import of_opening

@@ -11,9 +11,9 @@ from browse_together.contract.errors import ValidationFailed
 from browse_together.contract.frames import ShownList
 from browse_together.contract.strokes import Stroke
 from browser_service.host import world
+from browser_service.host.record.record import PageRecord
 from browser_service.host.scripts import script
 from browser_service.host.scripts.results import bounded, read
-from browser_service.host.tabs.record import PageRecord
 
 _LIST_UNDER: Final = script("list_under")
 _OPTIONS: Final = bounded(script("list_options"))

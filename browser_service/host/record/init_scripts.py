@@ -16,7 +16,7 @@ from browse_together.contract.errors import ResourceExhausted, ValidationFailed,
 from browse_together.contract.model import Json
 from browse_together.contract.next_calls import next_call
 from browser_service.host.background import bounded
-from browser_service.host.tabs.record import PageRecord
+from browser_service.host.record.record import PageRecord
 
 _MOST: Final = 20
 _MOST_CHARACTERS: Final = 300_000

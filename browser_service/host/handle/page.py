@@ -13,8 +13,8 @@ from browse_together.contract.pages import Access
 from browser_service.host.calls import CallRun
 from browser_service.host.elements.filled_fields import Field, Lasting
 from browser_service.host.files import Files
-from browser_service.host.pages.elements import Elements, lasting_selectors
-from browser_service.host.pages.looks import Looks
+from browser_service.host.handle.elements import Elements, lasting_selectors
+from browser_service.host.handle.looks import Looks
 from browser_service.host.tabs.observer import Observer
 from browser_service.host.tabs.tab import Tab
 

@@ -15,11 +15,11 @@ from browser_service.host.elements import frames as in_frames
 from browser_service.host.elements import locators
 from browser_service.host.elements.filled_fields import Lasting
 from browser_service.host.elements.locators import is_ref, leading_ref
-from browser_service.host.pages.looks import Looks
-from browser_service.host.pages.screencast import Screencast
+from browser_service.host.handle.looks import Looks
 from browser_service.host.reading import identity, places, snapshot, tree
 from browser_service.host.reading.snapshot import ClientView
-from browser_service.host.tabs.record import PageRecord
+from browser_service.host.record.record import PageRecord
+from browser_service.host.watching.screencast import Screencast
 from browser_service.host.world.handles import taken
 
 R = TypeVar("R")

@@ -13,8 +13,8 @@ from browser_service.host.events import well_formed
 from browser_service.host.reading import snapshot, tree
 from browser_service.host.reading.folding import folded
 from browser_service.host.reading.snapshot import ClientView, Refs, State
+from browser_service.host.record.record import PageRecord
 from browser_service.host.tabs.observation import Observation
-from browser_service.host.tabs.record import PageRecord
 from browser_service.host.tabs.tab import MOST_READ_WEIGHT, Read
 
 

@@ -6,9 +6,9 @@ from typing import Any
 from browse_together.contract.model import Json
 from browser_service.host.network.routes import PageNetwork, Rule
 from browser_service.host.network.traffic import Traffic
-from browser_service.host.tabs.emulation import Emulation
-from browser_service.host.tabs.init_scripts import InitScripts
-from browser_service.host.tabs.record import PageRecord
+from browser_service.host.record.emulation import Emulation
+from browser_service.host.record.init_scripts import InitScripts
+from browser_service.host.record.record import PageRecord
 from browser_service.host.tabs.tab import Tab
 
 _SHOWN = 200

@@ -25,7 +25,7 @@ from browse_together.contract.model import Json
 from browse_together.contract.next_calls import next_call
 from browser_service.host.background import bounded
 from browser_service.host.files import Files
-from browser_service.host.tabs.record import PageRecord
+from browser_service.host.record.record import PageRecord
 from browser_service.host.world.ties import listen
 from browser_service.security.origins import first_outside
 

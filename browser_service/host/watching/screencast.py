@@ -17,10 +17,10 @@ from browse_together.contract.frames import Box, Frame, FrameState, ShownAct, Sh
 from browse_together.contract.quoting import one_line
 from browser_service.host import world
 from browser_service.host.calls import CallRun
+from browser_service.host.record.life import Life
+from browser_service.host.record.record import PageRecord
 from browser_service.host.scripts import script
 from browser_service.host.tabs.cast import Cast, ChromiumCast, Picture, ScreenshotCast, Sent
-from browser_service.host.tabs.life import Life
-from browser_service.host.tabs.record import PageRecord
 from browser_service.host.tabs.secrecy import MaskedPictures
 from browser_service.host.tabs.tab import Tab
 from browser_service.rules.turns import PageQueue

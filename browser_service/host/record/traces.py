@@ -20,7 +20,7 @@ from browse_together.contract.next_calls import next_call
 from browser_service.host.background import bounded
 from browser_service.host.errors import has_ended
 from browser_service.host.files import Files, dated
-from browser_service.host.tabs.record import PageRecord
+from browser_service.host.record.record import PageRecord
 
 _IN_THE_WAY: Final = ("already started", "Target crashed")
 _CLEARED_WITHIN_S: Final = 12.0

@@ -1,0 +1,1 @@
+"""What a handler is given of a page or a session."""

@@ -1,0 +1,1 @@
+"""What people see of pages, and do to them by hand."""
