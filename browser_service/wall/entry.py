@@ -29,7 +29,7 @@ from browser_service.http.routes import body_of, done, for_owner, services
 from browser_service.security.auth import Identity, person_for
 from browser_service.services import Services
 from browser_service.wall.messages import Hello, parse
-from browser_service.wall.requests import identity_of
+from browser_service.wall.seat import identity_of
 from browser_service.wall.viewing import LINK_LIVES_S, Viewer, Viewing
 
 _ACTS: Final = Path(contract.__file__).with_name("acts.js")

@@ -27,9 +27,9 @@ from browser_service.security.auth import Identity
 from browser_service.services import Services
 from browser_service.waits import wait_until
 from browser_service.wall.entry import check_connection
-from browser_service.wall.messages import Act
+from browser_service.wall.messages import Give
 from browser_service.wall.pairing import CODE_LIVES_S
-from browser_service.wall.requests import Requests
+from browser_service.wall.seat import Seat
 from browser_service.wall.viewing import Viewer
 
 router = APIRouter(include_in_schema=False)
@@ -173,6 +173,10 @@ class _Extension:
     _told_at: float = 0.0
     _changed: asyncio.Event = field(default_factory=asyncio.Event)
     _asked: asyncio.Queue[Move | Stop] = field(default_factory=lambda: asyncio.Queue(20))
+    _seat: Seat = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._seat = Seat(self.parts, self.viewer, _PERSON, _PERSON)
 
     async def run(self) -> None:
         """Serve it until it goes or its token is revoked."""
@@ -212,7 +216,7 @@ class _Extension:
         while True:
             message = await self._asked.get()
             try:
-                await (self._move(message) if isinstance(message, Move) else self._stop(message.target))
+                await (self._move(message) if isinstance(message, Move) else self._stop(self._page(message.target)))
                 await self.parts.feeds.drain()
                 await self._tell_state()  # else the tab would be put back until the next one
                 said: Json = {"type": "done"}
@@ -280,12 +284,12 @@ class _Extension:
         if page is None or page.lent is not None:
             await self._share(move, page)
         elif not move.to:
-            await self._do("stop", page)
+            await self._stop(page)
         elif move.to == _ALL:
             if page.person is not None:
-                await self._do("release", page)
+                await self._seat.call("give_back", page.page_id)
         elif page.person is not None or not page.holder_id or handle_of(page.holder_id) != move.to:
-            await self._do("give", page, move.to)
+            await Give(type="give", id=move.number, page_id=page.page_id, to=move.to).do(self._seat)
 
     async def _share(self, move: Move, page: PageState | None) -> None:
         """Share a tab of the person's own browser, or take it back. One that an agent asked for is the answer."""
@@ -303,14 +307,10 @@ class _Extension:
             share = TabShare(tab_id=move.target, access=access, label=to, request_id=request_id)
             await self.parts.attached.share(share, _PERSON)
 
-    async def _stop(self, target: str) -> None:
-        if (page := self._page(target)) is None:
+    async def _stop(self, page: PageState | None) -> None:
+        if page is None:
             raise PageNotFound("No agent has this tab.")
-        await self._do("stop", page)
-
-    async def _do(self, what: Literal["stop", "give", "release"], page: PageState, to: str = "") -> None:
-        act = Act(type="act", id=0, do=what, page_id=page.page_id, to=to)
-        await Requests(self.parts, _PERSON, _PERSON, self.viewer).answer(act)
+        await self._seat.call("take_over", page.page_id, stop=True)
 
     def _page(self, target: str) -> PageState | None:
         if target not in self._targets:

@@ -1,21 +1,31 @@
-"""Messages that the wall's page sends by its socket, and the packed form of a frame."""
+"""What the wall's page sends by its socket: each message beside what it does, and which viewers may send it."""
 
-import json
 from typing import Annotated, Final, Literal
 
 from pydantic import Field, TypeAdapter, ValidationError
 
-from browse_together.contract.attached import TabShare, TabUnshare
-from browse_together.contract.errors import InvalidRequest
-from browse_together.contract.frames import Frame, View
+from browse_together.contract.actions.dialogs import HandleDialog
+from browse_together.contract.actions.inspection import GetConsoleMessages
+from browse_together.contract.actions.network import GetNetworkLog
+from browse_together.contract.attached import AttachTarget, TabShare, TabUnshare
+from browse_together.contract.cuts import cut
+from browse_together.contract.errors import BrowseError, InvalidRequest
+from browse_together.contract.frames import View
 from browse_together.contract.model import Json, Model, first_fault
-from browse_together.contract.strokes import ChosenFile, Stroke
-from browse_together.contract.wire import ANY_PAGE_ID_PATTERN, DEFAULT_SESSION
+from browse_together.contract.wire import ATTACHED_SESSION, DEFAULT_SESSION, WALL_WINDOW
+from browser_service.security.urls import abridged
+from browser_service.wall.by_hand import Files, Find, Input, Login, Point
+from browser_service.wall.seat import Asked, PageId, Seat
 
-_FRAME: Final = b"\x01"
 _MOST_TILES: Final = 100
+_TITLE: Final = 200
+_LARGE: Final = 900
+_OPENED: Final = "person"
+"""What pages that people open are called."""
+_OF_READERS: Final = frozenset({GetConsoleMessages.name(), GetNetworkLog.name()})
+"""All that a viewer may call who only looks."""
 
-PageId = Annotated[str, Field(pattern=ANY_PAGE_ID_PATTERN)]
+SessionId = Annotated[str, Field(max_length=48)]
 
 
 class Hello(Model):
@@ -32,6 +42,12 @@ class Drawn(Model):
     width: int = Field(default=480, ge=80, le=1_920)
     fps: float = Field(default=4, ge=0.2, le=20)
 
+    def view(self, *, masked: bool) -> View:
+        """Return how to watch a page that is drawn like this. A large picture gets better quality; masked pictures come
+        half as often, because each is taken twice."""
+        fps = max(0.2, self.fps / 2) if masked else self.fps
+        return View(width=self.width, fps=fps, quality=75 if self.width > _LARGE else 60, masked=masked)
+
 
 class Watch(Model):
     """What the viewer draws now: tiles, and perhaps one page by itself."""
@@ -42,25 +58,73 @@ class Watch(Model):
     hidden: bool = Field(default=False, description="The whole window is out of view.")
 
 
-class _Asked(Model):
-    """What is answered under its id."""
+class Call(Asked):
+    """An action of the catalogue, called as the viewer."""
 
-    id: int
+    type: Literal["call"]
+    call: Json = Field(repr=False)
+
+    def is_for_guest(self, seat: Seat, /) -> bool:
+        return self.call.get("action") == HandleDialog.name() and seat.sees(self.call.get("pageId"))
+
+    def is_for_reader(self) -> bool:
+        return self.call.get("action") in _OF_READERS
+
+    async def do(self, seat: Seat) -> Json:
+        return await seat.run(self.call)
 
 
-class _OnPage(_Asked):
+class Give(Asked):
+    """A page for another agent. The person takes it in hand before, so its agent need not agree."""
+
+    type: Literal["give"]
     page_id: PageId
+    to: str = Field(max_length=80)
+
+    async def do(self, seat: Seat) -> Json:
+        page = seat.parts.directory.get(self.page_id)
+        was_theirs = page is not None and page.person is not None
+        await seat.call("take_over", self.page_id)
+        try:
+            given = await seat.call("hand_over_page", self.page_id, to=self.to)
+        except BrowseError:
+            if not was_theirs:
+                await seat.call("give_back", self.page_id)
+            raise
+        await seat.call("give_back", self.page_id)
+        return given
 
 
-class Act(_OnPage):
-    """An act that only the account's own person may ask for."""
+class Open(Asked):
+    """A page of the person's own, in their hands at once. It is answered by its id."""
 
-    type: Literal["act"]
-    do: Literal["stop", "take", "give", "release", "close"]
-    to: str = Field(default="", max_length=80)
+    type: Literal["open"]
+    session_id: SessionId = DEFAULT_SESSION
+
+    async def do(self, seat: Seat) -> str:
+        page_id = seat.parts.directory.free_name(_OPENED)
+        where = {} if self.session_id == DEFAULT_SESSION else {"sessionId": self.session_id}
+        await seat.call("open_page", page_id, **where)
+        await seat.call("take_over", page_id)
+        return page_id
 
 
-class Reply(_Asked):
+class Places(Asked):
+    """The sessions in which a page can be opened, and where the pages of one have been, the latest first."""
+
+    type: Literal["places"]
+    session_id: SessionId = DEFAULT_SESSION
+
+    async def do(self, seat: Seat) -> Json:
+        directory = seat.parts.directory
+        sessions = {DEFAULT_SESSION, *(page.session_id for page in directory.pages())}
+        if directory.sessions.is_attached(ATTACHED_SESSION):
+            sessions.add(ATTACHED_SESSION)
+        visited = seat.parts.wall.visited.of(self.session_id)
+        return {"sessions": [*sorted(sessions)], "visited": [{"url": url, "title": title} for url, title in visited]}
+
+
+class Reply(Asked):
     """An answer to what an agent asked of a person."""
 
     type: Literal["answer"]
@@ -68,169 +132,105 @@ class Reply(_Asked):
     state: Literal["done", "refused"]
     answer: str = Field(default="", max_length=2_000, repr=False)
 
+    def is_for_guest(self, seat: Seat, /) -> bool:
+        return self.request_id == seat.identity.request_id
 
-class Listing(Model):
-    """A request for a page's console messages, its network log, or pictures of acts."""
-
-    type: Literal["list"]
-    what: Literal["console", "network", "pictures"]
-    page_id: PageId
-    ids: list[int] = Field(default=[], max_length=8, description="Of the acts whose pictures are asked for.")
-
-
-class DialogAnswer(_OnPage):
-    """An answer to a page's dialog, also in place of its agent."""
-
-    type: Literal["dialog"]
-    accept: bool
-    text: str | None = Field(default=None, max_length=2_000, repr=False)
+    async def do(self, seat: Seat) -> str:
+        text = "answer" if self.state == "done" else "reason"
+        said: Json = {"state": self.state, text: self.answer, "by": seat.client.label}
+        await seat.parts.requests.resolve(seat.identity, self.request_id, said)
+        return "Thank you: the agents go on." if self.state == "done" else "You declined it."
 
 
-class Files(_OnPage):
-    """Files for a page's open file chooser; none dismisses it."""
+class Pictures(Asked):
+    """The thumbnails of these acts, as far as they exist."""
 
-    type: Literal["files"]
-    files: list[ChosenFile] = Field(max_length=20)
+    type: Literal["pictures"]
+    ids: list[int] = Field(max_length=8)
 
+    def is_for_reader(self) -> bool:
+        return True
 
-class Login(_OnPage):
-    """Name and password for the HTTP authentication of a page's site."""
-
-    type: Literal["login"]
-    username: str = Field(max_length=4_096, repr=False)
-    password: str = Field(max_length=4_096, repr=False)
-
-
-class Dropped(_OnPage):
-    """Files that a person drops onto a page, at a point in CSS pixels of its viewport."""
-
-    type: Literal["drop"]
-    x: float = Field(ge=0, le=20_000)
-    y: float = Field(ge=0, le=20_000)
-    files: list[ChosenFile] = Field(min_length=1, max_length=20)
+    async def do(self, seat: Seat) -> Json:
+        all_rows = seat.identity.operator
+        found = await seat.parts.activity.pictures(self.ids, seat.identity.client_id, all_rows=all_rows)
+        return {str(each): shots.model_dump(mode="json", exclude_none=True) for each, shots in found.items()}
 
 
-class Go(_OnPage):
-    """Where a page goes that a person has in hand."""
-
-    type: Literal["go"]
-    to: Literal["url", "back", "forward", "reload"]
-    url: str = Field(default="", max_length=8_000)
-
-
-class Find(_OnPage):
-    """Words to find in a page that a person has in hand, from where the last were found."""
-
-    type: Literal["find"]
-    text: str = Field(min_length=1, max_length=200)
-    back: bool = False
-
-
-class Places(_Asked):
-    """A request for the sessions in which a page can be opened, and for where the pages of one have been."""
-
-    type: Literal["places"]
-    session_id: str = Field(default=DEFAULT_SESSION, max_length=48)
-
-
-class Open(_Asked):
-    """A request for a page of the person's own."""
-
-    type: Literal["open"]
-    session_id: str = Field(default=DEFAULT_SESSION, max_length=48)
-
-
-class Day(_Asked):
-    """A request for what happened within the past day."""
+class Day(Asked):
+    """What happened within the past day."""
 
     type: Literal["day"]
 
+    async def do(self, seat: Seat) -> Json:
+        return await seat.parts.past.day()
 
-class Show(_Asked):
-    """A request for the address of a file, or of the replay of a page or a chat, in a window of its own."""
+
+class Show(Asked):
+    """The address of a file, or of the replay of a page or a chat, in a window of its own."""
 
     type: Literal["show"]
     what: Literal["file", "copy", "page", "chat"] = Field(description="A copy is a file to save.")
     of: str = Field(min_length=1, max_length=128)
 
-
-class Save(_OnPage):
-    """A stretch of a page's timeline that becomes a flow; its ends are times of acts."""
-
-    type: Literal["save"]
-    name: str = Field(max_length=48)
-    since: str = Field(max_length=40)
-    until: str = Field(max_length=40)
+    async def do(self, seat: Seat) -> str:
+        return f"{WALL_WINDOW}/{seat.parts.viewing.ticket(seat.viewer, self.what, self.of)}"
 
 
-class Tabs(_Asked):
-    """A request for the tabs of the person's own browser, and for the state of the attachment."""
+class Tabs(Asked):
+    """The tabs of the person's own browser, which nobody else sees, and the state of the attachment."""
 
     type: Literal["tabs"]
 
+    def is_for_guest(self, seat: Seat, /) -> bool:
+        seat.parts.requests.asking_for_tab(seat.identity.request_id)
+        return True
 
-class Attach(_Asked):
-    """A request to attach again to the person's own browser."""
+    async def do(self, seat: Seat) -> Json:
+        state, tabs = await seat.parts.attached.state(), await seat.parts.attached.tabs()
+        shown = [
+            tab.model_copy(update={"title": cut(tab.title, _TITLE), "url": abridged(tab.url)}).model_dump(
+                mode="json", exclude_none=True
+            )
+            for tab in tabs
+        ]
+        return {"attachment": state.model_dump(mode="json", exclude_none=True), "tabs": [*shown]}
+
+
+class Attach(Asked):
+    """A wish to attach again to the person's own browser."""
 
     type: Literal["attach"]
 
+    async def do(self, seat: Seat) -> str:
+        return (await seat.parts.attached.attach(AttachTarget())).words
 
-class Share(TabShare):
+
+class Share(TabShare, Asked):
     """A tab that the person shares, maybe because an agent asked for one."""
 
     type: Literal["share"]
-    id: int
+
+    def is_for_guest(self, seat: Seat, /) -> bool:
+        return self.request_id == seat.identity.request_id
+
+    async def do(self, seat: Seat) -> str:
+        return f"It is shared: agents call it {(await seat.parts.attached.share(self, seat.client)).page_id}."
 
 
-class Unshare(TabUnshare):
+class Unshare(TabUnshare, Asked):
     """A tab that the person takes back."""
 
     type: Literal["unshare"]
-    id: int
+
+    async def do(self, seat: Seat) -> str:
+        await seat.parts.attached.unshare(self.tab_id, seat.client)
+        return "It is yours alone again."
 
 
-class Tell(_Asked):
-    """A person's line to an agent, or to all; maybe about the element that they picked last."""
-
-    type: Literal["tell"]
-    to: str = Field(default="", max_length=80)
-    text: str = Field(default="", max_length=500)
-    page_id: PageId | None = None
-    picked: bool = False
-
-
-class Halt(_Asked):
-    """A pause or a stop of an agent, or its end; without `to`, of all."""
-
-    type: Literal["halt"]
-    to: str = Field(default="", max_length=80)
-    how: Literal["pause", "stop", "go_on"]
-
-
-class Point(_OnPage):
-    """A question for the element at a point of a page's viewport, in CSS pixels, which a person maybe picks."""
-
-    type: Literal["point"]
-    x: float = Field(ge=0, le=20_000)
-    y: float = Field(ge=0, le=20_000)
-    picks: bool = False
-
-
-class Input(Model):
-    """Mouse and keyboard input of a person on a page they took."""
-
-    type: Literal["input"]
-    page_id: PageId
-    made: list[Stroke] = Field(max_length=100)
-
-
-Talk = Tell | Halt | Point
-OnPage = Act | DialogAnswer | Dropped | Files | Find | Go | Login | Save
-"""What is done to one page."""
-Question = Listing | Tabs | Places | Day | Talk
-"""What is answered by more than a line."""
-Request = OnPage | Reply | Open | Show | Attach | Share | Unshare | Question
-Message = Hello | Watch | Request | Input
+_OfPage = Input | Files | Login | Find | Point
+_Other = Call | Give | Open | Places | Reply | Pictures | Day | Show | Tabs | Attach | Share | Unshare
+Message = Hello | Watch | _OfPage | _Other
 _MESSAGE: Final[TypeAdapter[Message]] = TypeAdapter(Annotated[Message, Field(discriminator="type")])
 
 
@@ -243,19 +243,3 @@ def parse(text: str) -> Message:
         raise InvalidRequest(
             f"The message is none of the wall's: {where or 'it'}: {why}.", hint="Load the page anew."
         ) from None
-
-
-def view_of(drawn: Drawn, *, masked: bool) -> View:
-    """Return how to watch a page that is drawn like this. A large picture gets better quality; masked pictures come
-    half as often, because each is taken twice."""
-    large, fps = 900, max(0.2, drawn.fps / 2) if masked else drawn.fps
-    return View(width=drawn.width, fps=fps, quality=75 if drawn.width > large else 60, masked=masked)
-
-
-def packed(frame: Frame, picture: bytes, colour: str | None) -> bytes:
-    """Pack a frame: its kind, the length of its head, the head as JSON, and the picture, if there is a new one."""
-    head: Json = frame.model_dump(mode="json", exclude={"picture": True, "act": {"client_id"}}, exclude_none=True)
-    if colour is not None:
-        head["colour"] = colour
-    text = json.dumps({**head, "hasPicture": bool(picture)}, separators=(",", ":")).encode()
-    return b"".join((_FRAME, len(text).to_bytes(2, "big"), text, picture))

@@ -2,12 +2,15 @@
 
 import asyncio
 import base64
+import json
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Final
 
 from browse_together.contract.frames import Frame, View
+from browse_together.contract.model import Json
 
+_FRAME: Final = b"\x01"
 _POLL_MS: Final = 5_000
 _MASKED_POLL_MS: Final = 1_000
 """Short, because a secret's cover may vanish without any change of the page."""
@@ -96,3 +99,12 @@ class Pictures:
                 seq = frame.seq
                 channel.take(frame)
                 await asyncio.sleep(min(_ROUND_S, 0.3 / view.fps))
+
+
+def packed(frame: Frame, picture: bytes, colour: str | None) -> bytes:
+    """Pack a frame: its kind, the length of its head, the head as JSON, and the picture, if there is a new one."""
+    head: Json = frame.model_dump(mode="json", exclude={"picture": True, "act": {"client_id"}}, exclude_none=True)
+    if colour is not None:
+        head["colour"] = colour
+    text = json.dumps({**head, "hasPicture": bool(picture)}, separators=(",", ":")).encode()
+    return b"".join((_FRAME, len(text).to_bytes(2, "big"), text, picture))

@@ -18,9 +18,10 @@ from browser_service.services import Services
 from browser_service.store.activity import RowFilter
 from browser_service.waits import wait_until
 from browser_service.wall import messages
+from browser_service.wall.by_hand import Input
 from browser_service.wall.entry import let_in
-from browser_service.wall.pictures import Channel
-from browser_service.wall.requests import Requests, identity_of
+from browser_service.wall.pictures import Channel, packed
+from browser_service.wall.seat import Asked, Seat, identity_of
 from browser_service.wall.state import WallState, timeline_row
 from browser_service.wall.viewing import Viewer
 
@@ -75,8 +76,7 @@ class Watcher:
 
     def __init__(self, websocket: WebSocket, parts: Services, viewer: Viewer, identity: Identity) -> None:
         self._websocket, self._parts, self._viewer, self._identity = websocket, parts, viewer, identity
-        recorded = identity if identity.operator else identity_of(viewer)
-        self._requests = Requests(parts, identity, recorded, viewer)
+        self._seat = Seat(parts, viewer, identity, identity_of(viewer) if identity.request_id else identity)
         self._channels: dict[str, Channel] = {}
         self._sent: dict[str, int] = {}
         """The number of the last picture that was sent of a page."""
@@ -90,7 +90,7 @@ class Watcher:
         self._timeline: asyncio.Task[None] | None = None
         self._outbox: asyncio.Queue[Json] = asyncio.Queue(30)  # short, because some messages have pictures
         self._changed = asyncio.Event()
-        self._inputs: asyncio.Queue[messages.Input] = asyncio.Queue()
+        self._inputs: asyncio.Queue[Input] = asyncio.Queue()
         self._acting = Background()
 
     async def run(self) -> None:
@@ -132,14 +132,14 @@ class Watcher:
             case messages.Watch():
                 self._wanted = message  # for the next round; an older one is obsolete
                 self._changed.set()
-            case messages.Input():
-                self._requests.check(message)
+            case Input():
+                message.check(self._seat)
                 if self._inputs.qsize() >= _MOST_INPUTS:
                     raise RateLimited("The page is slower than your hand.", hint="Wait until it has caught up.")
                 self._inputs.put_nowait(message)
             case messages.Hello():
                 raise InvalidRequest("A viewer says hello once.", hint="Load the page anew.")
-            case _:
+            case Asked():
                 self._acting.spawn(self._answer(message))
 
     def _watch(self, message: messages.Watch) -> None:
@@ -156,7 +156,7 @@ class Watcher:
             self._sent.pop(page_id, None)
         for page_id, each in drawn.items():
             if not self._parts.wall.is_locked(page_id, self._identity):
-                view = messages.view_of(each, masked=self._viewer.read_only)
+                view = each.view(masked=self._viewer.read_only)
                 self._channels[page_id] = self._parts.pictures.watch(self, page_id, view, self._note_frame)
                 self._note_frame(page_id)
         if message.page != self._page:
@@ -170,14 +170,13 @@ class Watcher:
         self._viewer.hidden += hidden - self._hidden
         self._hidden = hidden
 
-    async def _answer(self, message: messages.Request) -> None:
+    async def _answer(self, message: Asked) -> None:
         try:
-            self._requests.check(message)
+            message.check(self._seat)
             with self._parts.viewing.answering(self._viewer):
-                self._tell(await self._requests.answer(message))
+                self._tell({"type": "done", "id": message.id, "result": await message.do(self._seat)})
         except BrowseError as error:
-            about: Json = {} if isinstance(message, messages.Listing) else {"id": message.id}
-            self._tell({"type": "refused", **about, **_said(error)})
+            self._tell({"type": "refused", "id": message.id, **_said(error)})
 
     async def _follow(self, page_id: str) -> None:
         """Send the record of a page, then whatever is recorded there from now on."""
@@ -203,7 +202,7 @@ class Watcher:
         while True:
             message = await self._inputs.get()
             try:
-                await self._requests.hand_in(message)
+                await message.perform(self._seat)
             except BrowseError as error:
                 while not self._inputs.empty():
                     self._inputs.get_nowait()
@@ -215,7 +214,7 @@ class Watcher:
             page = self._parts.directory.get(self._page)
             is_theirs = page is not None and not self._parts.wall.is_locked(page.page_id, self._identity)
             if page is not None and page.person is not None and is_theirs and not self._viewer.read_only:
-                await self._requests.be_there(page.person.request_id)
+                await self._seat.be_there(page.person.request_id)
             await asyncio.sleep(_THERE_EVERY_S)
 
     # --- what goes out -----------------------------------------------------------------------------------------------
@@ -273,7 +272,7 @@ class Watcher:
         self._sent[page_id] = channel.pictures
         if is_new not in channel.packed:
             colour = self._parts.colours.known(frame.act.client_id) if frame.act else None
-            channel.packed[is_new] = messages.packed(frame, channel.picture if is_new else b"", colour)
+            channel.packed[is_new] = packed(frame, channel.picture if is_new else b"", colour)
         async with asyncio.timeout(_SENDS_WITHIN_S):
             await self._websocket.send_bytes(channel.packed[is_new])
 

@@ -16,7 +16,7 @@ from browser_service.security.auth import Identity
 from browser_service.services import Services
 from browser_service.store.activity import RowFilter
 from browser_service.wall.entry import viewer_of
-from browser_service.wall.requests import identity_of
+from browser_service.wall.seat import identity_of
 
 router = APIRouter(include_in_schema=False)
 

@@ -61,9 +61,13 @@ class Seat:
                     return message
         raise AssertionError("the connection ended before")
 
-    async def act(self, what: str, page_id: str, **more: AnyJson) -> dict[str, AnyJson]:
-        await self.send("act", id=7, do=what, pageId=page_id, **more)
-        return await self.until(lambda message: message.get("id") == 7 or message["type"] == "refused")
+    async def ask(self, kind: str, **more: AnyJson) -> dict[str, AnyJson]:
+        """Return the answer, or the refusal."""
+        await self.send(kind, id=7, **more)
+        return await self.until(lambda message: message.get("id") == 7)
+
+    async def call(self, action: str, **arguments: AnyJson) -> dict[str, AnyJson]:
+        return await self.ask("call", call={"action": action, **arguments})
 
 
 def unpacked(data: bytes) -> dict[str, AnyJson]:

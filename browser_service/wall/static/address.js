@@ -5,7 +5,7 @@ import { report } from "./socket.js";
 
 const SESSIONS = { default: "The shared login", chrome: "Your own browser" };
 const PLUS = "M10 4v12M4 10h12";
-const WAYS = [["back", "Back", "M12.5 4.5 7 10l5.5 5.5"], ["forward", "Forward", "M7.5 4.5 13 10l-5.5 5.5"], ["reload", "Load it anew", "M16 10a6 6 0 1 1-1.8-4.3M16.5 3v3.5H13"]];
+const WAYS = [["go_back", "Back", "M12.5 4.5 7 10l5.5 5.5"], ["go_forward", "Forward", "M7.5 4.5 13 10l-5.5 5.5"], ["reload_page", "Load it anew", "M16 10a6 6 0 1 1-1.8-4.3M16.5 3v3.5H13"]];
 const HAS_SCHEME = /^[a-z][a-z0-9+.-]*:(?!\d+([/?#]|$))/i; // and not a host with its port
 const IS_NEAR = /^(localhost|127\.|192\.168\.|10\.|\[|[^./]+(:\d+)?([/?#]|$))/i; // where few have certificates
 
@@ -30,10 +30,10 @@ export class Address {
   /** `leave` is where the focus goes once the page is led elsewhere. */
   constructor(id, socket, tell, leave) {
     Object.assign(this, { id, socket, tell, leave });
-    const way = ([to, text, path]) => el("button", { type: "button", className: `icon plain ${to}`, title: text, "aria-label": text, onclick: () => this.#go(to) }, icon(path));
+    const way = ([action, text, path]) => el("button", { type: "button", className: `icon plain ${action}`, title: text, "aria-label": text, onclick: () => this.#go(action) }, icon(path));
     const typed = (event) => {
       event.preventDefault();
-      if (this.#field.value.trim()) this.#go("url", meant(this.#field.value));
+      if (this.#field.value.trim()) this.#go("goto", meant(this.#field.value));
     };
     const found = (event) => {
       event.preventDefault();
@@ -67,11 +67,18 @@ export class Address {
     }
   }
 
-  async #go(to, url = "") {
+  async #go(action, url) {
     this.element.setAttribute("aria-busy", "true");
     if (url) this.leave();
-    await report(this.socket.ask("go", { pageId: this.id, to, url }), this.tell);
+    await report(this.#led(action, url), this.tell);
     this.element.removeAttribute("aria-busy");
+  }
+
+  /** Leads the page elsewhere. Returns why it stayed where it was, if it did. */
+  async #led(action, url) {
+    const before = this.#url;
+    const found = await this.socket.call(action, { pageId: this.id, url });
+    return /back|forward/.test(action) && found.url === before ? found.observed : "";
   }
 
   #key(event) {
@@ -139,7 +146,7 @@ export class NewPage {
     try {
       const pageId = await this.socket.ask("open", { sessionId });
       location.hash = `#/page/${encodeURIComponent(pageId)}`;
-      if (address) await this.socket.ask("go", { pageId, to: "url", url: meant(address) });
+      if (address) await this.socket.call("goto", { pageId, url: meant(address) });
     } catch (error) {
       this.tell(error.message, true);
     }

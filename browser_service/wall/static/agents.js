@@ -48,7 +48,7 @@ export class Agents {
 
   async halt(to, how) {
     try {
-      const told = await this.socket.ask("halt", { to, how });
+      const told = await this.socket.told("halt_agent", { to: to || undefined, how });
       if (!to) this.#cancelled = how === "stop" ? ` ${inVerbs(told.split("; ").at(-1))}` : "";
       say(told); // those who see it read it in the row
       this.update();

@@ -44,7 +44,7 @@ export class Asks {
 
   #dialog({ kind, message, default: given }, page, mayAct, isInHand) {
     const field = kind === "prompt" && el("input", { type: "text", value: given, maxLength: 2000, "aria-label": "Your answer", onkeydown: (event) => event.key === "Enter" && answer(true) });
-    const answer = (accept) => this.#do(() => this.#ask("dialog", { accept, text: accept && field && field.value !== given ? field.value : null }));
+    const answer = (accept) => this.#do(() => this.#answer({ accept, promptText: accept && field && field.value !== given ? field.value : undefined }));
     const buttons = (BUTTONS[kind] ?? BUTTONS.confirm).map(([text, accept], place) => el("button", { type: "button", className: place ? "" : "first", disabled: !mayAct, onclick: () => answer(accept) }, text));
     if (mayAct) this.#cancel = () => answer(kind === "alert");
     const leaves = kind === "beforeunload";
@@ -119,6 +119,11 @@ export class Asks {
     this.#hadFocus = this.element.contains(document.activeElement); // which leaves what is disabled
     for (const each of this.element.querySelectorAll("button, input")) each.disabled = true;
     if (!await report(ask(), this.tell)) this.#shown = ""; // it is shown anew, if the page still asks
+  }
+
+  async #answer(more) {
+    await this.socket.call("handle_dialog", { pageId: this.id, ...more });
+    return "The page has your answer.";
   }
 
   #ask(type, more) {

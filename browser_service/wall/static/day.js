@@ -41,7 +41,7 @@ export class DayView {
       if (!this.#shown) this.#lists.replaceChildren(el("p", { className: "problem", role: "alert" }, error.message));
       return;
     }
-    const text = JSON.stringify({ ...found, id: 0 });
+    const text = JSON.stringify(found);
     if (text === this.#shown) return;
     this.#shown = text;
     const { chats, pages, requests, downloads } = found;

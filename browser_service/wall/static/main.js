@@ -66,7 +66,7 @@ function status(name) {
 function message(what) {
   if (what.type === "viewer") greet(what);
   else if (what.type === "state" || what.type === "patch") apply(what);
-  else view?.message(what);
+  else if (what.type === "timeline") view?.message(what);
   if (what.type === "refused" && !what.id) tell(`${what.reason} ${what.hint}`, true);
 }
 

@@ -115,7 +115,7 @@ export class PageView {
 
   /** Gives files to the page that asks for some, or drops them where they were dropped. */
   #give(files, where) {
-    return this.picture.head.chooser ? this.socket.ask("files", { pageId: this.id, files }) : this.socket.ask("drop", { pageId: this.id, files, ...where });
+    return this.socket.ask("files", { pageId: this.id, files, at: this.picture.head.chooser ? null : where });
   }
 
   /** Says in whose hands the page is, and what is to be done about it. */
@@ -201,7 +201,15 @@ export class PageView {
     if (name === "close") return this.#ask(`Close ${this.id}?`, null);
     if (name === "point") return this.point.begin();
     if (name === "write") return this.threads.open(this.#agent().id);
-    return this.#do(name);
+    return this.#do(name, () => this.#tell(name));
+  }
+
+  /** Does what needs no more words. Who closes a page takes it in hand before, so its agent need not agree. */
+  async #tell(name) {
+    const call = (action, more) => this.socket.told(action, { pageId: this.id, ...more });
+    if (name === "release") return call("give_back");
+    const taken = await call("take_over", { stop: name !== "take" });
+    return name === "close" ? call("close_page", { reason: "A person closed it at the wall." }) : taken;
   }
 
   #agent() {
@@ -214,9 +222,9 @@ export class PageView {
     return this.model.agents.filter(({ label, colour }) => label !== owner?.label || colour !== owner?.colour); // chats share labels
   }
 
-  async #do(name, more) {
+  async #do(name, deed) {
     try {
-      const said = await this.socket.ask("act", { do: name, pageId: this.id, ...more });
+      const said = await deed();
       (SHOWN.has(name) ? say : this.tell)(said);
       if (name === "close" && location.hash === this.place) location.hash = "#/";
       if (name === "take") this.hand.takeKeys();
@@ -232,18 +240,19 @@ export class PageView {
 
   /** Asks which agent, or whether to close. */
   #ask(title, choices) {
-    const done = (more, name) => {
+    const done = (name, deed) => {
       this.question.close();
-      this.#do(name, more);
+      this.#do(name, deed);
     };
+    const give = async (to) => (await this.socket.ask("give", { pageId: this.id, to })).observed;
     const cancel = el("button", { type: "button", onclick: () => this.question.close() }, "Cancel");
     this.question.replaceChildren(el("h2", { id: "question" }, title),
       ...(choices ? [el("div", { className: "agents" }, choices.map((agent) =>
-        el("button", { type: "button", style: { "--owner": `var(--${agent.colour})` }, onclick: () => done({ to: agent.to }, "give") },
+        el("button", { type: "button", style: { "--owner": `var(--${agent.colour})` }, onclick: () => done("give", () => give(agent.to)) },
           el("span", {}, agent.label), el("span", { className: "quiet small" }, standing(agent)))))]
         : [el("p", { className: "quiet" }, "What is not saved on it is lost. Its agent is told that a person closed it.")]),
       el("div", { className: "choices" }, cancel,
-        !choices && el("button", { type: "button", className: "danger", onclick: () => done({}, "close") }, "Close it")));
+        !choices && el("button", { type: "button", className: "danger", onclick: () => done("close", () => this.#tell("close")) }, "Close it")));
     this.question.showModal();
   }
 }

@@ -18,7 +18,7 @@ export class Panel {
   /** `question` is the dialog in which more is asked. */
   constructor(id, model, socket, tell, question) {
     Object.assign(this, { id, model, socket, tell, question });
-    this.timeline = new Timeline((ids) => socket.list("pictures", id, ids));
+    this.timeline = new Timeline((ids) => socket.ask("pictures", { ids }));
     this.#rows.timeline = this.timeline.element;
     document.body.append(this.timeline.large);
     this.element = this.#make();
@@ -26,13 +26,8 @@ export class Panel {
   }
 
   message(message) {
-    if (message.type === "timeline") {
-      this.timeline.take(message);
-      this.#sayEmpty("timeline", "Nothing was done here yet. What only reads is not written down.");
-    }
-    if (message.type === "pictures") this.timeline.show(message.pictures);
-    if (message.type === "console") this.#list("console", message.rows, said, "Its scripts have said nothing.");
-    if (message.type === "network") this.#list("network", message.rows, requested, "It has requested nothing.");
+    this.timeline.take(message);
+    this.#sayEmpty("timeline", "Nothing was done here yet. What only reads is not written down.");
   }
 
   lock() {
@@ -69,7 +64,7 @@ export class Panel {
   #save() {
     const acts = this.timeline.acts;
     if (!acts.length) return this.tell("Nothing was done here yet.", true);
-    askForFlow(this.question, acts, (name, since, until) => report(this.socket.ask("save", { pageId: this.id, name, since, until }), this.tell));
+    askForFlow(this.question, acts, (name, since, until) => report(this.socket.told("save_flow", { pageId: this.id, name, since, until }), this.tell));
   }
 
   #open(name) {
@@ -81,13 +76,15 @@ export class Panel {
     for (const panel of this.panels) panel.hidden = panel.id !== `panel-${name}`;
     clearInterval(this.#timer);
     if (name === "timeline") return;
-    const ask = () => !document.hidden && !this.model.pages.get(this.id)?.locked && this.socket.list(name, this.id);
+    const ask = () => document.hidden || this.model.pages.get(this.id)?.locked || this.#list(name).catch((error) => error.code && this.tell(error.message, true)); // of a lost connection the wall tells
     ask();
     this.#timer = setInterval(ask, LISTED_EVERY_MS);
   }
 
-  #list(name, rows, make, empty) {
-    const list = Array.isArray(rows) ? rows : [];
+
+  async #list(name) {
+    const { action, more, rows, make, empty } = LOGS[name];
+    const list = (await this.socket.call(action, { pageId: this.id, limit: 100, ...more }))[rows] ?? [];
     const text = JSON.stringify(list);
     if (text === this[`last-${name}`]) return;
     this[`last-${name}`] = text;
@@ -108,3 +105,8 @@ const said = (row) => el("li", { className: `said ${row.type}` },
 const requested = (row) => el("li", { className: `requested${row.failure || row.status >= 400 ? " failed" : ""}` },
   el("p", { className: "first-line" }, el("span", { className: "mono method" }, row.method), el("span", { className: "mono cut words", title: row.url }, `${host(row.url)}${path(row.url)}`),
     el("span", { className: "mono quiet took" }, String(row.status ?? row.failure ?? "…"))));
+
+const LOGS = {
+  console: { action: "get_console_messages", rows: "messages", make: said, empty: "Its scripts have said nothing." },
+  network: { action: "get_network_log", more: { format: "records", budget: 100_000 }, rows: "requests", make: requested, empty: "It has requested nothing." },
+};

@@ -19,6 +19,7 @@ export class Point {
   #isPicking = false;
   #round = 0; // of pointing: an answer of an earlier one is not drawn
   #isPicked = false;
+  #about = "";
   element = el("div", { className: "pointing", hidden: true, tabIndex: 0, role: "application", "aria-label": "Point at an element of the page",
     onpointermove: (event) => this.#move(event), onclick: (event) => this.#move(event, true), onkeydown: (event) => this.#key(event) }, this.#frame);
   panel = el("section", { className: "asking", role: "group", "aria-label": "Point", hidden: true, onkeydown: (event) => this.#escape(event) },
@@ -83,7 +84,7 @@ export class Point {
     this.#isPicking = picks;
     const [asked, round] = [this.#at, this.#round];
     try {
-      const found = await this.socket.ask("point", { pageId: this.id, ...asked, picks });
+      const found = await this.socket.ask("point", { pageId: this.id, at: asked, picks });
       if (this.isOn && round === this.#round && !this.#isPicked) this.#draw(found, picks);
     } catch (error) {
       if (picks || error.code !== "TIMEOUT") this.tell(error.message, true);
@@ -92,7 +93,7 @@ export class Point {
     if (!picks && this.#at !== asked && this.isOn && !this.#isPicked) this.#ask(false);
   }
 
-  #draw({ box, role, name, ref }, picks) {
+  #draw({ box, role, name, ref, about }, picks) {
     this.#frame.hidden = !box;
     if (!box) return picks && this.tell("There is nothing at that point.", true);
     this.picture.cover(this.#frame, box);
@@ -102,6 +103,7 @@ export class Point {
     this.#frame.classList.toggle("far", box.x / this.picture.head.width > 0.5);
     if (!picks) return;
     this.#isPicked = true;
+    this.#about = about;
     write(this.#name, `${words}${ref ? ` (${ref})` : ""}`);
     this.#form.hidden = false;
     this.#hint.hidden = true;
@@ -109,7 +111,7 @@ export class Point {
   }
 
   async #send() {
-    const sent = this.socket.ask("tell", { text: this.#field.value, pageId: this.id, picked: true });
+    const sent = this.socket.told("tell_agent", { message: this.#field.value, pageId: this.id, about: this.#about });
     if (await report(sent, this.tell)) this.end();
   }
 }

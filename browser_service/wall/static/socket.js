@@ -51,7 +51,7 @@ export class Socket {
     this.#send({ type: "watch", ...now });
   }
 
-  /** Asks for something by its type in `wall/messages.py`. Returns the answer, or its text. Throws the service's refusal. */
+  /** Asks for something by its type in `wall/messages.py`. Returns the answer. Throws the service's refusal. */
   ask(type, more = {}) {
     const id = ++this.#number;
     return new Promise((resolve, reject) => {
@@ -60,12 +60,19 @@ export class Socket {
     });
   }
 
-  input(pageId, made) {
-    this.#send({ type: "input", pageId, made });
+  /** Calls an action of the catalogue as this viewer. Returns its result. Throws the service's refusal. */
+  call(action, more) {
+    return this.ask("call", { call: { action, ...more } });
   }
 
-  list(what, pageId, ids = []) {
-    this.#send({ type: "list", what, pageId, ids });
+  /** Calls an action, and returns as a sentence what came of it. */
+  async told(action, more) {
+    const { observed = "" } = await this.call(action, more);
+    return observed && `${observed[0].toUpperCase()}${observed.slice(1)}.`;
+  }
+
+  input(pageId, made) {
+    this.#send({ type: "input", pageId, made });
   }
 
   #send(message) {
@@ -91,7 +98,7 @@ export class Socket {
   #settle(id, error, message) {
     const asked = this.#asked.get(id);
     this.#asked.delete(id);
-    if (asked) error ? asked.reject(error) : asked.resolve(message.text ?? message);
+    if (asked) error ? asked.reject(error) : asked.resolve(message.result);
   }
 
   #frame(data) {

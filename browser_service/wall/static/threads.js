@@ -92,7 +92,7 @@ export class Threads {
     if (this.#id !== null && !agent) return;
     this.#send.disabled = true;
     try {
-      const told = await this.socket.ask("tell", { to: agent?.to, text: this.#field.value });
+      const told = await this.socket.told("tell_agent", { to: agent?.to, message: this.#field.value });
       this.#field.value = "";
       if (this.#id !== null) return; // the thread says whether it is read
       this.#dialog.close();

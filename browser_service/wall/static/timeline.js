@@ -19,7 +19,7 @@ export class Timeline {
   element = el("ol", { className: "rows" });
   large = el("dialog", { className: "shots-large", "aria-label": "Before and after", onclick: (event) => event.target === this.large && this.large.close() });
 
-  /** `ask` gets the ids of acts whose pictures are wanted. */
+  /** `ask` returns the pictures of acts, by their ids. */
   constructor(ask) {
     this.ask = ask;
   }
@@ -45,7 +45,7 @@ export class Timeline {
   }
 
   /** Shows pictures that have come. Those of acts that were just done may still be made. */
-  show(pictures) {
+  #show(pictures) {
     for (const [id, found] of Object.entries(pictures)) {
       const known = this.#rows.get(id);
       if (!known || known.shown) continue;
@@ -84,7 +84,7 @@ export class Timeline {
       if (isFresh && known.tries < AGAIN_MS.length) setTimeout(() => this.#want(id), AGAIN_MS[known.tries]);
       known.tries += isFresh ? 1 : AGAIN_MS.length + 1;
     }
-    if (ids.length) this.ask(ids.map(Number));
+    if (ids.length) this.ask(ids.map(Number)).then((pictures) => this.#show(pictures), () => {}); // without them, they are asked for again
     this.#due = this.#wanted.size ? setTimeout(() => this.#askNow(), ASKED_AFTER_MS) : 0;
   }
 

@@ -71,11 +71,11 @@ async def test_a_visitor_with_a_link_sees_the_requests_page_works_on_it_and_answ
     async with guest(running, one, mint_key(running.secret, one)) as person:
         state = await person.until(lambda message: message["type"] == "state")
         assert ([*state["pages"]], state["agents"], state["requests"][0]["choices"]) == (["cart"], [], ["red", "blue"])
-        for what, page_id in (("take", "cart"), ("close", "other")):
-            assert "for one request" in (await person.act(what, page_id))["reason"]
+        for action, page_id in (("take_over", "cart"), ("close_page", "cart"), ("handle_dialog", "other")):
+            assert "for one request" in (await person.call(action, pageId=page_id))["reason"]
         for kind, more in (
             ("input", {"pageId": "other", "made": []}),
-            ("list", {"what": "console", "pageId": "cart"}),
+            ("pictures", {"id": 1, "ids": []}),
             ("answer", {"id": 1, "requestId": "ask-00000000", "state": "done"}),
         ):
             await person.send(kind, **more)

@@ -157,12 +157,10 @@ async def test_a_file_is_accepted_from_the_walls_own_page_but_not_from_a_reader(
         assert (reply.status_code, foreign.status_code) == (status, 403)
     file = {"artifactId": reply.json()["result"]["artifactId"], "name": "a.txt"}
     async with seat(running) as person:
-        await person.send("files", id=3, pageId="shop", files=[file])
-        assert "not in your hands" in (await person.until(lambda message: message.get("id") == 3))["reason"]
-        await person.act("take", "shop")
-        await person.send("files", id=4, pageId="shop", files=[file])
-        assert "asks for no files" in (await person.until(lambda message: message.get("id") == 4))["reason"]
-        await person.act("release", "shop")
+        assert "not in your hands" in (await person.ask("files", pageId="shop", files=[file]))["reason"]
+        await person.call("take_over", pageId="shop")
+        assert "asks for no files" in (await person.ask("files", pageId="shop", files=[file]))["reason"]
+        await person.call("give_back", pageId="shop")
     assert not await running.parts.journal.read("SELECT 1 FROM artifacts WHERE artifact_id = ?", file["artifactId"])
 
 
@@ -181,20 +179,14 @@ async def test_a_reader_sees_a_lock_on_private_pages_and_can_do_nothing(
         await viewer.send("watch", tiles={"own": {}, "shop": {}}, page="own")
         frame = await viewer.until(lambda message: message["type"] == "frame")
         assert frame["pageId"] == "shop"
-        for what in ("stop", "take", "give", "release", "close"):
-            assert "read-only" in (await viewer.act(what, "shop"))["reason"]
-        for kind, more in (
-            ("tell", {"text": "Hello."}),
-            ("halt", {"how": "stop"}),
-            ("point", {"pageId": "shop", "x": 1, "y": 1}),
-        ):
-            await viewer.send(kind, id=8, **more)
-            refused = await viewer.until(lambda message: message["type"] == "refused")
-            assert ("read-only" in refused["reason"], refused["id"]) == (True, 8)
+        for action in ("take_over", "give_back", "close_page", "tell_agent", "halt_agent", "content", "open_page", ""):
+            assert "read-only" in (await viewer.call(action, pageId="shop"))["reason"]
+        for kind, more in (("give", {"to": "own"}), ("point", {"at": {"x": 1, "y": 1}}), ("files", {"files": []})):
+            assert "read-only" in (await viewer.ask(kind, pageId="shop", **more))["reason"]
         await viewer.send("input", pageId="shop", made=[{"do": "key", "key": "Enter"}])
         assert "read-only" in (await viewer.until(lambda message: message["type"] == "refused"))["reason"]
-        await viewer.send("list", what="console", pageId="own")
-        assert "private" in (await viewer.until(lambda message: message["type"] == "refused"))["reason"]
+        assert "private" in (await viewer.call("get_console_messages", pageId="own"))["reason"]
+        assert (await viewer.call("get_network_log", pageId="shop", format="records"))["result"]["requests"]
     await claude.call("click", pageId="shop", selector="button")
 
 
@@ -219,7 +211,7 @@ async def test_a_page_is_given_to_the_one_that_is_meant_of_several_chats_with_on
         assert zeds[0]["colour"] != zeds[1]["colour"]
         for chat, none in ((one, other), (other, one)):
             (meant,) = [each for each in zeds if each["to"] == handle_of(chat.client_id)]
-            assert 'belongs to "Zed"' in (await person.act("give", "shop", to=meant["to"]))["text"]
+            assert 'belongs to "Zed"' in str(await person.ask("give", pageId="shop", to=meant["to"]))
             assert (await none.error("click", pageId="shop", selector="button"))["code"] == "PAGE_OWNED"
             await chat.call("click", pageId="shop", selector="button")
         await other.call("hand_over_page", pageId="shop", to="Claude")
@@ -234,19 +226,20 @@ async def test_a_persons_acts_at_the_wall_are_done_and_recorded_as_theirs(
         await person.send("input", pageId="shop", made=[{"do": "down", "x": 5, "y": 5}])
         refused = await person.until(lambda message: message["type"] == "refused")
         assert (refused["code"], refused["reason"]) == ("HUMAN_IN_CONTROL", "shop is not in your hands.")
-        assert "called 'nobody'" in (await person.act("give", "shop", to="nobody"))["reason"]
+        assert "called 'nobody'" in (await person.ask("give", pageId="shop", to="nobody"))["reason"]
         await claude.call("click", pageId="shop", selector="button")
-        assert "is stopped" in (await person.act("stop", "shop"))["text"]
+        assert "is stopped" in str(await person.call("take_over", pageId="shop", stop=True))
         assert (await claude.error("click", pageId="shop", selector="button"))["code"] == "HUMAN_IN_CONTROL"
-        assert "its agent's again" in (await person.act("release", "shop"))["text"]
+        assert "its agent's again" in str(await person.call("give_back", pageId="shop"))
         await claude.call("click", pageId="shop", selector="button")
-        assert 'belongs to "Codex"' in (await person.act("give", "shop", to="own"))["text"]
+        assert 'belongs to "Codex"' in str(await person.ask("give", pageId="shop", to="own"))
         await codex.call("click", pageId="shop", selector="button")
         await person.send("watch", tiles={}, page="shop")
         timeline = await person.until(lambda message: message["type"] == "timeline" and message["rows"])
         assert [row["client"] for row in timeline["rows"]][-1] == "Codex"
-        assert (await person.act("close", "shop"))["type"] == "done"
+        assert (await person.call("take_over", pageId="shop", stop=True))["type"] == "done"
+        assert (await person.call("close_page", pageId="shop"))["type"] == "done"
         assert (await codex.error("content", pageId="shop"))["code"] == "PAGE_NOT_FOUND"
         acts = [row["action"] for row in await recorded(codex, client="ana")]
         assert acts[:4] == ["close_page", "take_over", "give_back", "hand_over_page"]
-        assert "no page" in (await person.act("close", "shop"))["reason"].lower()
+        assert "no page" in (await person.call("close_page", pageId="shop"))["reason"].lower()

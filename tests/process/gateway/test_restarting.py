@@ -100,17 +100,15 @@ async def test_a_paused_agent_stays_paused_and_hears_what_was_written_once_when_
         assert not (await chat.call("goto", pageId="p", url=site.page("/", "<h1>Here</h1>")))["isError"]
         door, first = Door(place.url, ensure_secret(place.data_dir)), place.process()
         async with seat(door) as person:
-            await person.send("halt", to="p", how="pause", id=1)
-            assert (await person.until(lambda message: message.get("id") == 1))["type"] == "done"
-            await person.send("tell", to="p", text="The blue one.", id=2)
-            assert (await person.until(lambda message: message.get("id") == 2))["type"] == "done"
+            assert (await person.call("halt_agent", to="p", how="pause"))["type"] == "done"
+            assert (await person.call("tell_agent", to="p", message="The blue one."))["type"] == "done"
         first.kill()
         await gone(first)
         assert text(await chat.call("list_pages")).count("The blue one.") == 1
         clicking = await begin(chat, "click", pageId="p", selector="h1")
         async with seat(door) as person:
             await person.until(lambda message: any((each["doing"] or {}).get("waiting") for each in message["agents"]))
-            await person.send("halt", to="p", how="go_on", id=3)
+            await person.call("halt_agent", to="p", how="go_on")
         (clicked,) = await results(chat, clicking)
         assert "had paused you: click waited for" in text(clicked)
         assert "The blue one." not in text(clicked)

@@ -125,7 +125,7 @@ async def test_the_card_shows_the_page_and_stops_its_chat_until_a_person_gives_i
     await card.get_by_role("button", name="Give back").click()
     assert await chat.window.evaluate("opened") == [f"{running.base_url}/#/page/kettles"]
     async with seat(running) as person:
-        await person.act("release", "kettles")
+        await person.call("give_back", pageId="kettles")
     await expect(card.locator("#holds")).to_be_hidden()
     await chat.client.call_tool("click", {"selector": "button"})
     await chat.client.call_tool("close_page", {})
