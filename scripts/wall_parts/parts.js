@@ -79,7 +79,7 @@ const asks = () => [
 });
 
 function timeline() {
-  const made = new Timeline(() => {});
+  const made = new Timeline(async () => ({}));
   const row = (id, more) => ({ id, time: new Date().toISOString(), client: "Claude · shop", colour: "blue", action: "click", arguments: { selector: "role=button[name=\"Add to cart\"]" }, outcome: "ok", durationMs: 84, ...more });
   made.take({ whole: true, rows: [row(1), row(2, { action: "fill_form", arguments: { fields: [1, 2, 3, 4] } }), row(3, { urlAfter: "https://shop.example/cart", requests: [{ method: "POST", url: "https://shop.example/cart", status: 302 }] }),
     ...Object.keys(OUTCOMES).map((outcome, place) => row(10 + place, { outcome }))] });

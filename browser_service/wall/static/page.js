@@ -206,7 +206,7 @@ export class PageView {
 
   /** Does what needs no more words. Who closes a page takes it in hand before, so its agent need not agree. */
   async #tell(name) {
-    const call = (action, more) => this.socket.told(action, { pageId: this.id, ...more });
+    const call = async (action, more) => (await this.socket.call(action, { pageId: this.id, ...more })).observed;
     if (name === "release") return call("give_back");
     const taken = await call("take_over", { stop: name !== "take" });
     return name === "close" ? call("close_page", { reason: "A person closed it at the wall." }) : taken;

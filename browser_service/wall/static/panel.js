@@ -64,7 +64,8 @@ export class Panel {
   #save() {
     const acts = this.timeline.acts;
     if (!acts.length) return this.tell("Nothing was done here yet.", true);
-    askForFlow(this.question, acts, (name, since, until) => report(this.socket.told("save_flow", { pageId: this.id, name, since, until }), this.tell));
+    const save = async (more) => (await this.socket.call("save_flow", { pageId: this.id, ...more })).observed;
+    askForFlow(this.question, acts, (name, since, until) => report(save({ name, since, until }), this.tell));
   }
 
   #open(name) {

@@ -65,7 +65,7 @@ export class Socket {
     return this.ask("call", { call: { action, ...more } });
   }
 
-  /** Calls an action, and returns as a sentence what came of it. */
+  /** Calls what concerns agents alone, and returns as a sentence what came of it. */
   async told(action, more) {
     const { observed = "" } = await this.call(action, more);
     return observed && `${observed[0].toUpperCase()}${observed.slice(1)}.`;
