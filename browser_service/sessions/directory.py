@@ -84,8 +84,12 @@ class Directory:
         """Return the pages with their times as they are now, by the service's own clock."""
         return [self._now(page) for page in self._pages.values()]
 
+    def noted_at(self, page_id: str) -> float:
+        """Return when the ages in a page's state were true, by the service's own clock."""
+        return self._noted_at[page_id]
+
     def _now(self, page: PageState) -> PageState:
-        return page.after(round((self._clock() - self._noted_at[page.page_id]) * 1000))
+        return page.after(round((self._clock() - self.noted_at(page.page_id)) * 1000))
 
     def pages_of(self, session_id: str) -> list[PageState]:
         return [page for page in self._pages.values() if page.session_id == session_id]

@@ -16,7 +16,7 @@ from browser_service.store.activity import Row
 
 _MOST: Final = 1_000
 _UNIX: Final = time.time() - time.monotonic()
-"""Added to the register's clock for Unix time. It is constant, so that a call's beginning does not seem to move."""
+"""Added to the service's clock for Unix time. It is constant, so that nothing's beginning seems to move."""
 _READS_ON: Final = "get_call"
 
 
@@ -96,8 +96,12 @@ def _doing(running: list[Record]) -> Json | None:
         return None
     last = max(calls, key=lambda record: record.began_at)
     waiting = sum(bool(record.paused) for record in calls)
-    since = round(last.began_at + _UNIX)
-    return {"action": last.action, "pageId": last.page_id, "since": since, "waiting": waiting}
+    return {"action": last.action, "pageId": last.page_id, "since": unix(last.began_at), "waiting": waiting}
+
+
+def unix(at: float) -> int:
+    """Return a moment of the service's clock as Unix time: browsers make all ages on the wall of such times."""
+    return round(at + _UNIX)
 
 
 def _seen(act: Json | None, pages: set[str] | None) -> Json | None:

@@ -16,7 +16,7 @@ from browser_service.security.auth import Identity
 from browser_service.security.redaction import safe_url
 from browser_service.security.urls import abridged, origin_of
 from browser_service.sessions.directory import Directory
-from browser_service.wall.agents import Agents
+from browser_service.wall.agents import Agents, unix
 from browser_service.wall.visited import Visited
 
 _TITLE: Final = 200
@@ -70,7 +70,6 @@ class Wall:
     visited: Visited = field(default_factory=Visited)
     version: int = 0
     """Grows with each change of a page."""
-    _noted_at: dict[str, float] = field(default_factory=dict)
     _on_change: list[Callable[[], None]] = field(default_factory=list)
     _known_at: float = 0.0
     _states: dict[tuple[str, str], WallState] = field(default_factory=dict)
@@ -91,10 +90,7 @@ class Wall:
     def note(self, page_id: str) -> None:
         """Note that a page was opened, changed or closed."""
         self.note_change()
-        if (page := self.directory.get(page_id)) is None:
-            self._noted_at.pop(page_id, None)
-        else:
-            self._noted_at[page_id] = time.time()
+        if (page := self.directory.get(page_id)) is not None:
             self.visited.note(page)
 
     def note_change(self) -> None:
@@ -171,14 +167,13 @@ class Wall:
         }
         if self._locks(page, viewer):
             return {**shown, "locked": True}
-        now = self._noted_at.get(page.page_id, time.time())
         return {
             **shown,
             "url": abridged(page.url),
             "title": cut(page.title, _TITLE),
             "dialog": page.dialog,
-            "actedAt": round(now - page.acted_ago_ms / 1000) if page.acted_ago_ms is not None else None,
-            "held": {"reason": page.hold_reason, "until": round(now + page.hold_left_ms / 1000)}
+            "actedAt": self._when(page, page.acted_ago_ms) if page.acted_ago_ms is not None else None,
+            "held": {"reason": page.hold_reason, "until": self._when(page, -page.hold_left_ms)}
             if page.hold_left_ms
             else None,
             "person": {"kind": page.person.kind, "by": page.person.asked_by, "requestId": page.person.request_id}
@@ -186,17 +181,20 @@ class Wall:
             else None,
         }
 
+    def _when(self, page: PageState, ago_ms: int) -> int:
+        """Return the Unix time of something by its age in a page's state."""
+        return unix(self.directory.noted_at(page.page_id) - ago_ms / 1000)
+
     def _request(self, page: PageState, viewer: Identity) -> Json:
         question = page.person
         assert question is not None  # noqa: S101 - only such pages come here
-        asked_at = self._noted_at.get(page.page_id, time.time()) - question.asked_ago_ms / 1000
         shown: Json = {
             "id": question.request_id,
             "kind": question.kind,
             "pageId": page.page_id,
             "askedBy": question.asked_by,
             "joinedBy": [*question.joined_by],
-            "askedAt": round(asked_at),
+            "askedAt": self._when(page, question.asked_ago_ms),
             "colour": self.colours.of(page.asker_id, question.asked_by) if page.asker_id else None,
         }
         if not (viewer.operator or viewer.request_id):
