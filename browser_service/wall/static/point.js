@@ -95,7 +95,7 @@ export class Point {
 
   #draw({ box, role, name, ref, about }, picks) {
     this.#frame.hidden = !box;
-    if (!box) return picks && this.tell("There is nothing at that point.", true);
+    if (!box) return picks && this.tell("Nothing here: press an element.", true);
     this.picture.cover(this.#frame, box);
     const words = [role, role && name ? `“${name}”` : name].filter(Boolean).join(" ");
     write(this.#frame.firstElementChild, words);
