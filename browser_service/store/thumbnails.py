@@ -52,7 +52,7 @@ def _pictures(db: sqlite3.Connection, key: Key) -> ActPictures | None:
     client_id, _, call_id = (facts.before or "").rpartition("/")
     earlier = _find(db, (client_id, call_id)) if call_id else None
     before = earlier[0] if earlier is not None else None
-    return ActPictures(before=before, after=after, hidden=after is None, target=facts.target)
+    return ActPictures(before=before, after=after, unseen=None if after else facts.unseen, target=facts.target)
 
 
 def _find(db: sqlite3.Connection, key: Key) -> tuple[ShownPicture | None, ActPicture] | None:

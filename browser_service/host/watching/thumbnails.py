@@ -17,7 +17,7 @@ from browser_service.host.record.record import PageRecord
 from browser_service.host.record.recording import Recorder
 from browser_service.host.record.traces import Tracing
 from browser_service.host.seam import ArtifactPort, CallKey
-from browser_service.host.tabs.secrecy import shot_without_secrets
+from browser_service.host.tabs.secrecy import secrets_on, shot_without_secrets
 from browser_service.host.tabs.tab import Tab
 from browser_service.host.watching.screencast import Screencast, ShownCall
 from browser_service.pictures import flatten, work_on
@@ -43,11 +43,11 @@ class Pictured(NamedTuple):
 
 
 class _Last(NamedTuple):
-    """The last picture. It is the next act's picture from before if the same client acts and the URL has not
-    changed."""
+    """The last picture. It is the next act's picture from before if the same client acts, the URL has not changed, and
+    nothing was done in between."""
 
     call_id: str
-    by_whom_where: tuple[str, str]
+    made_by: tuple[str, str, int]
 
 
 class Thumbnails:
@@ -89,10 +89,10 @@ class Thumbnails:
             return None
         act.pictured = True
         self._screencast.hold()
-        last, here = self._last, (run.call.client_id, self._record.url)
+        last, now = self._last, (run.call.client_id, self._record.url, self._begun)
         self._begun += 1
         self._running += 1
-        return Pictured(act, last.call_id if last is not None and last.by_whom_where == here else None)
+        return Pictured(act, last.call_id if last is not None and last.made_by == now else None)
 
     def finish(self, pictured: Pictured) -> None:
         """Note that an act has ended, and take its picture in the background."""
@@ -119,26 +119,29 @@ class Thumbnails:
         try:
             async with asyncio.timeout(_WITHIN_S):
                 seen = await _pictured(tab, self._screencast)
-        except (PlaywrightError, TimeoutError, OSError, ValueError):  # it ended, or does not answer
+        except TimeoutError:
+            seen = ActPicture(unseen="slow")
+        except (PlaywrightError, OSError, ValueError):  # it ended
             return
         if begun != self._begun:
             return
-        picture = (seen or ActPicture()).model_copy(update={"target": ended.act.target, "before": ended.before})
+        picture = seen.model_copy(update={"target": ended.act.target, "before": ended.before})
         key = CallKey.parse(ended.act.run.call.call_id)
         try:
             await self._artifacts.keep_picture(ended.act.run.call.client_id, key.call_id, picture)
         except BrowseError as error:  # a full disk, or the front is not reached
             _log.warning("a picture of an act cannot be kept", reason=str(error))
             return
-        kept = _Last(ended.act.run.call.call_id, (ended.act.run.call.client_id, url))
-        self._last = kept if seen is not None else None
+        kept = _Last(ended.act.run.call.call_id, (ended.act.run.call.client_id, url, begun))
+        self._last = kept if seen.data is not None else None
 
 
-async def _pictured(tab: Tab, screencast: Screencast) -> ActPicture | None:
-    """Return a small picture of the page; None if it may show a secret."""
+async def _pictured(tab: Tab, screencast: Screencast) -> ActPicture:
+    """Return a small picture of the page, or why there is none."""
     shot = await shot_without_secrets(tab, _MOST_WIDTH, screencast)
     if shot is None:
-        return None
+        secrets = await secrets_on(tab)
+        return ActPicture(unseen="secret" if secrets is not None and secrets.boxes else "slow")
     small = await work_on(shot.width * shot.height, _reduced, shot.data)
     return ActPicture(data=base64.b64encode(small).decode(), width=shot.width, height=shot.height)
 

@@ -24,7 +24,7 @@ _LOOKS: Final = Path(browser_service.__file__).parent / "wall" / "static" / "bas
 """The wall's style sheet, because a replay looks like the wall."""
 _ACTS: Final = Path(contract.__file__).with_name("acts.js")
 _AT_ONCE: Final = timedelta(seconds=0.5)
-"""An act that begins this soon after another one on its page shares that page's next picture."""
+"""An act that begins this soon after another one on its page leaves no time for a picture of that."""
 _WITH_ROOM: Final = "browse-together replay --max-mb gives them room"
 _UNPICTURED: Final = "Not pictured: acts get pictures while somebody watches or records their page (BROWSE_TIMELINE)"
 _OF_OWNER: Final = "Pictures are for the account's owner, and not for a token that was given."
@@ -49,8 +49,8 @@ class Replay:
         self._bytes = 0
         self._without_room = 0
         self._no_pictures_before = ""
-        self._next: dict[str, tuple[datetime, Json]] = {}
-        """By page, when the act added last began, and the act that has its picture."""
+        self._next: dict[str, tuple[datetime, bool]] = {}
+        """By page, when the act added last began, and whether acts were pictured then."""
 
     @property
     def acts(self) -> int:
@@ -86,7 +86,7 @@ class Replay:
                 continue
             self._bytes += size
             shown |= self._with_pictures(act)
-            self._share(act, shown)
+            shown |= self._followed(act)
             self._acts.append(shown)
 
     def html(self) -> str:
@@ -127,23 +127,19 @@ class Replay:
         self._bytes += size
         target = pictures.target.model_dump() if pictures.target is not None else None
         shown: Json = {name: self._place(each) for name, each in both.items() if each is not None}
-        return {**shown, "target": target, "hidden": pictures.hidden}
+        return {**shown, "target": target, "unseen": pictures.unseen}
 
-    def _share(self, act: Act, shown: Json) -> None:
-        """Give an act without a picture that of the act that followed at once, and mark both."""
-        record = act.record
+    def _followed(self, act: Act) -> Json:
+        """Return that an act has no picture because the next one followed at once, if so."""
+        record, pictures = act.record, act.pictures
         if record.page_id is None:
-            return
+            return {}
         ended = datetime.fromisoformat(record.time)
-        began, pictured = self._next.get(record.page_id, (ended, shown))
-        shares = act.pictures.after is None and not act.pictures.hidden and began - ended <= _AT_ONCE
-        if shares and "after" in pictured:
-            last: Json = {"action": pictured["action"], "time": pictured["time"]}
-            shown |= {"after": pictured["after"], "sharedWith": last}
-            pictured["sharedBy"] = int(str(pictured.get("sharedBy", 0))) + 1
-        else:
-            pictured = shown
-        self._next[record.page_id] = ended - timedelta(milliseconds=record.duration_ms), pictured
+        began, pictured = self._next.get(record.page_id, (ended, False))
+        has_own = pictures.after is not None or pictures.unseen is not None
+        followed = not has_own and pictured and began - ended <= _AT_ONCE
+        self._next[record.page_id] = ended - timedelta(milliseconds=record.duration_ms), has_own or followed
+        return {"unseen": "followed"} if followed else {}
 
     def _place(self, picture: ShownPicture) -> Json:
         place = self._images.setdefault(picture.data, len(self._images))

@@ -26,7 +26,7 @@
   const took = (ms) => (ms < 1000 ? `${ms} ms` : `${(ms / 1000).toFixed(1)} s`);
   const did = (act) => verb(act.action, act.fields);
   const who = (act) => act.client || "A client";
-  const both = (act) => act.before && (act.after || act.hidden);
+  const both = (act) => act.before && (act.after || act.unseen);
   const failed = (act) => act.outcome !== "ok";
   const many = (count, word) => `${count} ${word}${count === 1 ? "" : "s"}`;
 
@@ -59,19 +59,17 @@
     if (act.pageId) fact(list, "Page", act.sessionId && act.sessionId !== "default" ? `${act.pageId}, in session ${act.sessionId}` : act.pageId);
     if (act.urlBefore) fact(list, act.urlAfter ? "From" : "At", act.urlBefore);
     if (act.urlAfter) fact(list, "Led to", act.urlAfter);
-    if (act.sharedWith) fact(list, "Picture", `shared with ${did(act.sharedWith)} at ${clock(act.sharedWith)}, which followed at once: it shows the page after both`);
-    if (act.sharedBy) fact(list, "Picture", `shared with the ${act.sharedBy === 1 ? "act" : `${act.sharedBy} acts`} before, which it followed at once: it shows what all of them made`);
     for (const request of act.requests ?? []) fact(list, "Sent", `${request.method} ${request.url} ${request.status || "no answer"}`, request.status >= 400 || !request.status ? "wrong" : "");
   }
 
   function picture() {
     const act = acts[at], found = act[side];
     for (const each of ["before", "after"]) {
-      $(each).setAttribute("aria-pressed", String(each === side && Boolean(act[each] || act.hidden)));
-      $(each).disabled = !(act[each] || (each === "after" && act.hidden));
+      $(each).setAttribute("aria-pressed", String(each === side && Boolean(act[each] || act.unseen)));
+      $(each).disabled = !(act[each] || (each === "after" && act.unseen));
     }
     $("image").hidden = !found;
-    $("note").textContent = found ? "" : act.hidden ? "Not pictured: a password or a code might have been seen" : act.leftOut ? "Its pictures are left out, as said above" : about.unpictured;
+    $("note").textContent = found ? "" : UNPICTURED[act.unseen] ?? (act.leftOut ? "Its pictures are left out, as said above" : about.unpictured);
     if (found) {
       const is = found === act.before ? "before" : "after";
       $("image").src = source(found.image);

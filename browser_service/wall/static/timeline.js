@@ -1,13 +1,14 @@
 // Lists what was done on a page, with small pictures of it from before and after, and the point that was meant.
 
 import { el } from "./dom.js";
-import { aim, deed, duration, host, outcome, time } from "./words.js";
+import { UNPICTURED, aim, deed, duration, host, outcome, time } from "./words.js";
 
 const MOST_ROWS = 300;
 const ASKED_AT_ONCE = 8;
 const ASKED_AFTER_MS = 400; // a picture is made behind the reply
 const AGAIN_MS = [900, 2500];
 const FRESH_MS = 5000;
+const AT_ONCE_MS = 500; // after which an act begins: the one before it gets no picture
 
 export class Timeline {
   #rows = new Map();
@@ -51,6 +52,21 @@ export class Timeline {
       if (!known || known.shown) continue;
       known.shown = true;
       known.element.append(this.#shots(known.row, found));
+    }
+    this.#sayFollowed();
+  }
+
+  /** Says of acts without a picture that the next one followed at once, where that is why. */
+  #sayFollowed() {
+    let next = null;
+    for (const known of [...this.#rows.values()].reverse()) {
+      const { row, tries, element, shown } = known;
+      const began = next && Date.parse(next.row.time) - next.row.durationMs;
+      if (!shown && tries > AGAIN_MS.length && next?.shown && began - Date.parse(row.time) <= AT_ONCE_MS) {
+        known.shown = true;
+        element.append(unpictured("followed"));
+      }
+      next = known;
     }
   }
 
@@ -101,8 +117,8 @@ export class Timeline {
       ...(row.requests ?? []).slice(0, 4).map((each) => el("p", { className: "mono small quiet cut" }, `${each.method} ${host(each.url)}${path(each.url)} → ${each.status ?? each.failure ?? "?"}`)));
   }
 
-  #shots(row, { before, after, target, hidden }) {
-    if (hidden) return el("p", { className: "quiet small" }, "Not pictured: a password might have been seen.");
+  #shots(row, { before, after, target, unseen }) {
+    if (unseen) return unpictured(unseen);
     const marked = before ?? after;
     const shots = [["Before", before], ["After", after]].filter(([, shot]) => shot);
     const views = (isLarge) => shots.map(([name, shot]) => el("figure", { className: "shot" },
@@ -119,6 +135,8 @@ export class Timeline {
     return el("button", { type: "button", className: "shots plain", onclick: open }, el("span", { className: "unseen" }, `Pictures of what ${row.client} did: `), views(false));
   }
 }
+
+const unpictured = (why) => el("p", { className: "quiet small" }, UNPICTURED[why]);
 
 function mark({ x, y, width, height }, shot) {
   const [left, top] = [(x + width / 2) / shot.width, (y + height / 2) / shot.height];

@@ -1,6 +1,6 @@
 // Says times, names and states in words.
 
-import { OUTCOMES, outcome, verb } from "./acts.js";
+import { OUTCOMES, UNPICTURED, outcome, verb } from "./acts.js";
 
 export function ago(seconds) {
   const s = Math.max(0, Math.round(seconds));
@@ -35,7 +35,7 @@ export const present = (agents) => agents.filter(({ since }) => since).map(({ la
 /** Says how many pages an agent has and since when it is there: chats of one program have one name. */
 export const standing = ({ pages, since }) => `${pages === 1 ? "1 page" : `${pages} pages`} · ${since ? `here since ${clock(since)}` : "away"}`;
 
-export { OUTCOMES, outcome, verb };
+export { OUTCOMES, UNPICTURED, outcome, verb };
 /** Says what a recorded act did. */
 export const deed = ({ action, arguments: given }) => verb(action, given?.fields?.length);
 

@@ -109,6 +109,13 @@ export function verb(name, fields = 0) {
   return (VERBS[name] ?? name.replaceAll("_", " ")).replace("{number} ", number).replace(" 1 fields", " 1 field");
 }
 
+/** Why an act has no picture. */
+export const UNPICTURED = {
+  secret: "Not pictured: a password or a code might have been seen.",
+  slow: "Not pictured: it was not known in time whether a password or a code could be seen.",
+  followed: "Not pictured: the next act followed at once.",
+};
+
 export const OUTCOMES = {
   AFFECTS_OTHERS: "Refused: it would touch pages that others have",
   AMBIGUOUS_SELECTOR: "Several elements match",

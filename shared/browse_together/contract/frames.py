@@ -111,10 +111,15 @@ class Frame(Model):
     challenge: ShownChallenge | None = None
 
 
+Unseen = Literal["secret", "slow"]
+"""Why an act has no picture: a secret might have been seen, or it was not known in time whether one was."""
+
+
 class ActPicture(Model):
     """What a page looked like after an act, for its record."""
 
-    data: str | None = Field(default=None, repr=False, description="In base64; none where a secret may be seen.")
+    data: str | None = Field(default=None, repr=False, description="In base64, if there is a picture.")
+    unseen: Unseen = Field(default="secret", description="Why there is none.")
     width: int = Field(default=0, description="Of the viewport that it shows, in CSS pixels.")
     height: int = 0
     target: Box | None = Field(default=None, description="Where the element was that the act was aimed at.")
@@ -135,5 +140,5 @@ class ActPictures(Model):
 
     before: ShownPicture | None = None
     after: ShownPicture | None = None
-    hidden: bool = Field(default=False, description="None was kept, because a secret might have been seen.")
+    unseen: Unseen | None = Field(default=None, description="Why there is none after it, if that was why.")
     target: Box | None = None

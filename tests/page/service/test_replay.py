@@ -46,7 +46,7 @@ async def test_a_replay_is_played_and_searched_by_keyboard_and_asks_no_server(
         [
             Act(record(4, action="click", pageId="other"), ActPictures()),
             Act(record(3, action="click", outcome="ELEMENT_NOT_FOUND"), ActPictures()),
-            Act(record(2, action="fill", arguments={"selector": title}), ActPictures(hidden=True)),
+            Act(record(2, action="fill", arguments={"selector": title}), ActPictures(unseen="secret")),
             Act(record(1, action="click", arguments={"selector": "#buy"}), clicked),
             Act(record(0, action="goto"), ActPictures()),
         ]

@@ -80,6 +80,29 @@ async def test_an_act_that_somebody_watches_is_pictured_before_and_after_with_it
     assert denied.status_code == 403
 
 
+async def test_acts_in_quick_succession_get_no_pictures_of_each_other_and_a_slow_page_is_not_called_secret(
+    service: RunningService, agent: Agent, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(screencast, "LASTS_S", PATIENCE_S)
+    monkeypatch.setattr(secrecy, "_WITHIN_S", 5.0)
+    monkeypatch.setattr(thumbnails, "_WITHIN_S", PATIENCE_S)
+    await agent.call("goto", pageId="quick", url=site.page("/quick", PAGE))
+    await service.host.frame_after("quick", 0, 0, View())
+    await agent.call("hover", pageId="quick", selector="button")
+    assert "after" in await pictures(service, agent, "hover")
+    monkeypatch.setattr(thumbnails, "_PAINTED_S", 2.0)  # the next act comes within that
+    await agent.call("click", pageId="quick", selector="button")
+    await agent.call("focus", pageId="quick", selector="button")
+    focused = await pictures(service, agent, "focus")
+    assert (colour(focused["after"]), "before" in focused) == ((0, 0, 1), False)
+    made = await service.parts.journal.read("SELECT 1 FROM thumbnails WHERE client_id = ?", agent.client_id)
+    assert len(made) == 2
+    monkeypatch.setattr(thumbnails, "_PAINTED_S", PAINTED_S)
+    monkeypatch.setattr(secrecy, "_WITHIN_S", 0.0)
+    await agent.call("press", pageId="quick", key="Shift")
+    assert (await pictures(service, agent, "press"))["unseen"] == "slow"
+
+
 async def test_all_acts_are_pictured_if_the_setting_says_so_and_the_oldest_pictures_go(
     tmp_path: Path, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
