@@ -62,7 +62,7 @@ function acts(state, target, page) {
     !page?.agents && el("label", {}, only, "They may only read it"),
     page && el("div", { className: "buttons" },
       !page.agents && el("button", { type: "button", onclick: ask({ type: "move", to: "" }) }, "Take back"),
-      !page.held && page.owner && el("button", { type: "button", className: "danger", onclick: ask({ type: "stop" }) }, "Stop")));
+      !page.held && page.owner && el("button", { type: "button", className: "danger", onclick: ask({ type: "stop" }) }, "Stop this act")));
 }
 
 function requests(state) {

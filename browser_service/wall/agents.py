@@ -56,7 +56,7 @@ class Agents:
                 "to": handle_of(client_id) if self.clients.present(client_id) else held[client_id][0],
                 "doing": _seen(_doing(running.get(client_id, [])), seen),
                 "last": _seen(self._acts.get(client_id), seen),
-                "halt": _told(self.halts.of(client_id)),
+                "halt": self.halt_of(client_id),
                 "unread": self.threads.unread(client_id),
             }
             for client_id, label in sorted(self._labels(pages).items(), key=lambda each: each[1].casefold())
@@ -67,6 +67,10 @@ class Agents:
         """Return the threads of these agents by their handles, for the account's own person."""
         found = {handle_of(each): self.threads.of(each) for each in self._labels(pages)}
         return {key: {"lines": [*map(_line, lines)]} for key, lines in found.items() if lines}
+
+    def halt_of(self, client_id: str) -> Json | None:
+        """Return what holds an agent, if anything does."""
+        return _told(self.halts.of(client_id))
 
     def halt(self) -> Json | None:
         """Return what holds all agents, if anything does."""

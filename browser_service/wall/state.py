@@ -154,6 +154,8 @@ class Wall:
         if page.holder_id is not None:
             colour = self.colours.of(page.holder_id, page.holder_label)
             owner = {"label": page.holder_label, "agent": page.holder_agent, "colour": colour}
+            if (halt := self.agents.halt_of(page.holder_id)) is not None:
+                owner["halt"] = halt
         shown: Json = {
             "id": page.page_id,
             "session": page.session_id,

@@ -1,7 +1,7 @@
 // Lists the agents: what each does or did last, with buttons to pause it, stop it, let it go on and write to it.
 
 import { arrange, el, keepFocus, paint, say, write } from "./dom.js";
-import { clock, since, verb } from "./words.js";
+import { capital, halted, since, verb } from "./words.js";
 
 const AGAIN_MS = 5000; // for "12 s ago"
 
@@ -37,7 +37,7 @@ export class Agents {
       this.#buttons.on.hidden = !mayAct || !halt;
       this.#halted.hidden = !halt;
     });
-    if (halt) write(this.#told, `All agents are ${words(halt)}, and those who come.${this.#cancelled}`);
+    if (halt) write(this.#told, `All agents are ${halted(halt)}, and those who come.${this.#cancelled}`);
     const known = new Map();
     for (const agent of agents) known.set(agent.id, this.#rows.get(agent.id) ?? new Row(this, agent.id));
     this.#rows = known;
@@ -102,7 +102,7 @@ class Row {
   #say({ doing, last, halt, since: here }, allHalted) {
     const at = doing?.pageId ?? last?.pageId;
     const waiting = doing?.waiting ? ` · ${doing.waiting === 1 ? "1 call waits" : `${doing.waiting} calls wait`}` : "";
-    const text = halt && !(allHalted && halt.how === "stop") ? `${words(halt).replace(/^./, (first) => first.toUpperCase())}${waiting}`
+    const text = halt && !(allHalted && halt.how === "stop") ? `${capital(halted(halt))}${waiting}`
       : doing && !halt ? `${verb(doing.action)}${seconds(doing.since)}`
       : last ? `${verb(last.action)}${last.outcome === "ok" ? "" : ", which failed"}, ${since(last.at)}`
       : here ? "nothing since the service began" : "away";
@@ -116,9 +116,8 @@ class Row {
 }
 
 /** Says in a sentence what was cancelled: "wait_for_url on shop" is what the command line says. */
-const inVerbs = (text) => text.replace(/\b([a-z_]+) on ([\w.~-]+\w)/g, (_, name, page) => `${verb(name)} (${page})`).replace(/^./, (first) => first.toUpperCase());
+const inVerbs = (text) => capital(text.replace(/\b([a-z_]+) on ([\w.~-]+\w)/g, (_, name, page) => `${verb(name)} (${page})`));
 
-const words = ({ how, by, at, until }) => `${how === "stop" ? "stopped" : "paused"}${by ? ` by ${by}` : ""} ${how === "stop" ? `since ${clock(at)}` : `until ${clock(until)}`}`;
 const seconds = (at) => {
   const s = Math.round(Date.now() / 1000 - at);
   return s < 3 ? "" : `, ${s} s`;

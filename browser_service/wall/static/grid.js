@@ -116,7 +116,7 @@ export class Grid {
   }
 
   #make(page) {
-    const tile = new Tile(page, ++this.#count);
+    const tile = new Tile(page, ++this.#count, this.model.viewer.readOnly ? null : () => this.agents.halt(page.id, "go_on"));
     this.#tiles.set(page.id, tile);
     this.observer.observe(tile.element);
     return tile;

@@ -9,7 +9,7 @@ import { Picture } from "./picture.js";
 import { Point } from "./point.js";
 import { question } from "./question.js";
 import { Picker } from "./tabs.js";
-import { HOLDS, owner, standing } from "./words.js";
+import { HOLDS, halted, owner, standing } from "./words.js";
 
 const SHOWN = new Set(["stop", "take"]); // above the picture stands what they did
 
@@ -19,6 +19,9 @@ export class PageView {
   #owner = el("span", { className: "owner cut" });
   #facts = el("span", { className: "quiet small cut" });
   #hold = el("div", { className: "holds", hidden: true });
+  #halt = el("span");
+  #goOn = el("button", { type: "button", className: "first", onclick: () => this.#do("on", () => this.socket.told("halt_agent", { to: this.id, how: "go_on" })) }, "Go on");
+  #halted = el("div", { className: "halted", role: "status", hidden: true }, this.#halt, this.#goOn);
   #line = el("ol", { className: "line", hidden: true });
   #buttons = {};
   #isAsked = false;
@@ -41,7 +44,7 @@ export class PageView {
           el("div", { className: "under" }, el("p", { className: "whose" }, this.#owner, this.#facts), this.#url)),
         this.#toolbar(), this.address.element),
       el("div", { className: "stage" },
-        this.#hold, this.asks.element, this.point.panel, this.picture.element, this.#line),
+        this.#halted, this.#hold, this.asks.element, this.point.panel, this.picture.element, this.#line),
       this.panel.element);
     this.update();
   }
@@ -60,6 +63,11 @@ export class PageView {
     }
     paint(this.element, page.owner?.colour);
     const kind = page.person?.kind;
+    this.picture.inHand(Boolean(kind));
+    const halt = page.owner?.halt;
+    this.#halted.hidden = !halt;
+    this.#goOn.hidden = this.model.viewer.readOnly || Boolean(this.model.viewer.request);
+    if (halt) write(this.#halt, `${owner(page)} is ${halted(halt)}.`);
     const isAwaited = kind === "tab"; // it only stands for the tab that is asked for
     this.element.classList.toggle("awaits", isAwaited);
     write(this.#title, isAwaited ? "Which of your tabs?" : page.locked ? page.id : page.title || page.id);
@@ -185,7 +193,7 @@ export class PageView {
       return this.#buttons[name];
     };
     const bar = el("div", { className: "toolbar", role: "toolbar", "aria-label": "What you may do" },
-      button("stop", "Stop", "Cancel what runs, and refuse what comes, until you give the page back", "danger"),
+      button("stop", "Stop this act", "Cancel what runs, and refuse what comes, until you give the page back", "danger"),
       button("take", "Take over", "Keep agents out: the page is in your hands", "first"),
       button("release", "Give back", "Let its agent go on", "first"),
       button("point", "Point", "Show its agent an element of the page, with a few words"),

@@ -21,6 +21,7 @@ export class Picture {
   #saying = 0;
   #drawing = false;
   #fading = 0;
+  #isInHand = false;
 
   constructor(name) {
     this.#canvas.setAttribute("aria-label", `Picture of ${name}`);
@@ -33,6 +34,12 @@ export class Picture {
    * is told after each layout: to ask for it could cost one. */
   goClose(tile) {
     new ResizeObserver(([{ contentRect }]) => { this.across = contentRect.width; }).observe(tile);
+  }
+
+  /** Says whether a person has the page: what others did before is over then. */
+  inHand(isInHand) {
+    this.#isInHand = isInHand;
+    if (isInHand && !this.isActing && !this.head?.act?.byPerson) this.#target.hidden = this.#label.hidden = true;
   }
 
   /** Whether something is done there now. */
@@ -97,7 +104,8 @@ export class Picture {
     this.#drawing = false;
   }
 
-  #mark({ act: doing, width, height, colour }) {
+  #mark({ act, width, height, colour }) {
+    const doing = this.#isInHand && act?.state !== "running" && !act?.byPerson ? null : act;
     clearTimeout(this.#fading);
     clearTimeout(this.#saying);
     this.#label.hidden = !doing;

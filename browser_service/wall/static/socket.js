@@ -1,6 +1,7 @@
 // Speaks with the service: one socket, which comes back by itself, and says when it does not.
 
 import { ticket } from "./entry.js";
+import { capital } from "./words.js";
 
 const FIRST_MS = 500;
 const LONGEST_MS = 8000;
@@ -68,7 +69,7 @@ export class Socket {
   /** Calls what concerns agents alone, and returns as a sentence what came of it. */
   async told(action, more) {
     const { observed = "" } = await this.call(action, more);
-    return observed && `${observed[0].toUpperCase()}${observed.slice(1)}.`;
+    return observed && `${capital(observed)}.`;
   }
 
   input(pageId, made) {

@@ -2,7 +2,7 @@
 
 import { el, paint, write } from "./dom.js";
 import { Picture } from "./picture.js";
-import { HOLDS, clock, host, owner, since } from "./words.js";
+import { HOLDS, capital, clock, halted, host, owner, since } from "./words.js";
 
 export class Tile {
   #owner = el("span", { className: "owner cut", dir: "auto" });
@@ -12,9 +12,9 @@ export class Tile {
   #badges = el("p", { className: "badges" });
   #shown = "";
 
-  /** `number` counts the tiles, in the order in which their pages came. */
-  constructor(page, number) {
-    this.number = number;
+  /** `number` counts the tiles, in the order in which their pages came. `goOn` lets the page's agent go on, for who may. */
+  constructor(page, number, goOn) {
+    Object.assign(this, { number, goOn });
     this.picture = new Picture(page.id);
     this.element = el("li", { className: "tile" }, this.picture.element,
       el("div", { className: "about" },
@@ -33,6 +33,7 @@ export class Tile {
 
   update(page) {
     this.page = page;
+    this.picture.inHand(Boolean(page.person));
     paint(this.element, page.owner?.colour);
     this.element.classList.toggle("asks", this.waits);
     const place = page.locked ? "" : host(page.url);
@@ -61,7 +62,9 @@ export class Tile {
   #badge() {
     const page = this.page;
     const waiting = this.picture.head?.waiting?.length ?? 0;
+    const halt = page.owner?.halt;
     const texts = [
+      halt && ["halted", capital(halted(halt))],
       page.person && ["person", HOLDS[page.person.kind]],
       page.dialog && ["dialog", "A dialog is open"],
       page.held && ["held", `Held until ${clock(page.held.until)}`],
@@ -73,7 +76,9 @@ export class Tile {
     const text = JSON.stringify(texts);
     if (this.#shown === text) return;
     this.#shown = text;
-    this.#badges.replaceChildren(...texts.map(([kind, words]) => el("span", { className: `badge ${kind}` }, words)));
+    const badges = texts.map(([kind, words]) => el("span", { className: `badge ${kind}` }, words));
+    if (halt && this.goOn) badges.splice(1, 0, el("button", { type: "button", className: "go-on", "aria-label": `Let ${page.owner.label} go on`, onclick: this.goOn }, "Go on"));
+    this.#badges.replaceChildren(...badges);
     this.#badges.hidden = !texts.length;
   }
 }

@@ -1,6 +1,6 @@
 // Lists what was done on a page, with small pictures of it from before and after, and the point that was meant.
 
-import { el } from "./dom.js";
+import { el, write } from "./dom.js";
 import { UNPICTURED, aim, deed, duration, host, outcome, time } from "./words.js";
 
 const MOST_ROWS = 300;
@@ -14,6 +14,7 @@ export class Timeline {
   #rows = new Map();
   #wanted = new Set();
   #due = 0;
+  #refused = {}; // the newest line, if it is of a refusal, and how often that came
   #seen = new IntersectionObserver((entries) => {
     for (const { target, isIntersecting } of entries) if (isIntersecting) this.#want(target.dataset.row);
   });
@@ -28,6 +29,7 @@ export class Timeline {
   take({ whole, rows }) {
     if (whole) this.clear();
     for (const row of rows) {
+      if (this.#repeats(row)) continue;
       const element = this.#act(row);
       element.dataset.row = row.id;
       this.#rows.set(String(row.id), { row, element, tries: 0, at: whole ? Date.parse(row.time) : Date.now() });
@@ -38,6 +40,19 @@ export class Timeline {
       this.#rows.delete(this.element.lastElementChild.dataset.row);
       this.element.lastElementChild.remove();
     }
+  }
+
+  /** Counts a refusal that the newest line tells already. */
+  #repeats(row) {
+    const words = outcome(row.outcome);
+    const key = words.startsWith("Refused") && [row.client, row.action, aim(row), words].join("\n");
+    const isAgain = Boolean(key) && key === this.#refused.key;
+    this.#refused = { key, times: isAgain ? this.#refused.times + 1 : 1 };
+    if (!isAgain) return false;
+    const newest = this.element.firstElementChild;
+    write(newest.querySelector("time"), time(row.time));
+    write(newest.querySelector(".outcome"), `${words} · ${this.#refused.times} times`);
+    return true;
   }
 
   /** Returns what was done, the oldest first. */
@@ -72,6 +87,7 @@ export class Timeline {
 
   clear() {
     this.#rows.clear();
+    this.#refused = {};
     this.#wanted.clear();
     this.#seen.disconnect();
     this.element.replaceChildren();

@@ -128,7 +128,7 @@ export const OUTCOMES = {
   ELEMENT_NOT_INTERACTABLE: "The element cannot be used: it is hidden, disabled or covered",
   FLOW_STOPPED: "The page is not as the flow expects",
   FORBIDDEN: "Refused: it is not allowed",
-  HUMAN_IN_CONTROL: "Refused: the page is in a person’s hands",
+  HUMAN_IN_CONTROL: "Refused: a person has stopped the agent, or has the page in hand",
   INTERNAL_ERROR: "The service failed",
   INVALID_REQUEST: "It was asked for wrongly",
   INVALID_SELECTOR: "The selector cannot be read",

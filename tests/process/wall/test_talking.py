@@ -36,7 +36,9 @@ async def claude(running: RunningService, site: Site) -> AsyncIterator[Agent]:
         await agent.reply("close_page", pageId="shop")
 
 
-async def test_an_agent_is_written_to_and_answers_and_is_paused_and_stopped(window: Page, claude: Agent) -> None:
+async def test_an_agent_is_written_to_and_answers_and_is_paused_and_stopped(
+    window: Page, running: RunningService, claude: Agent
+) -> None:
     await press(window, "Write to Claude")
     thread = window.get_by_role("dialog", name="Write to")
     await thread.get_by_role("textbox", name="Your line").fill("The blue one, please.")
@@ -58,7 +60,22 @@ async def test_an_agent_is_written_to_and_answers_and_is_paused_and_stopped(wind
     assert "had paused you" in str((await waiting).json()["notices"])
     await press(window, "Stop all")
     await expect(window.get_by_text("All agents are stopped by ana")).to_contain_text("Nothing was running")
-    assert (await claude.error("click", pageId="shop", selector="button"))["code"] == "HUMAN_IN_CONTROL"
+    for _ in range(3):
+        assert (await claude.error("click", pageId="shop", selector="button"))["code"] == "HUMAN_IN_CONTROL"
+    await window.goto(f"{running.base_url}/#/page/shop")
+    await expect(window.get_by_role("main").get_by_role("status")).to_contain_text("Claude is stopped by ana since")
+    await expect(window.get_by_role("tabpanel", name="Timeline")).to_contain_text("has stopped the agent")
+    refused = window.get_by_role("listitem").filter(has_text="a person has stopped the agent")
+    await expect(refused).to_contain_text("3 times")
+    await press(window, "Go on")
+    await expect(window.get_by_role("main").get_by_role("status")).to_be_hidden()
+    await claude.call("click", pageId="shop", selector="text=Red")
+    await window.goto(f"{running.base_url}/#/")
+    await press(window, "Stop Claude")
+    tile = window.get_by_role("listitem").filter(has=window.get_by_role("button", name="Let Claude go on"))
+    await expect(tile).to_contain_text("Stopped by ana since")
+    await press(window, "Let Claude go on")
+    await expect(tile).to_be_hidden()
     await press(window, "Go on")
     await expect(window.get_by_text("All agents are stopped by ana")).to_be_hidden()
     await claude.call("click", pageId="shop", selector="text=Red")

@@ -67,7 +67,7 @@ async def test_every_button_does_what_it_says(window: Page, running: RunningServ
         await codex.call("open_page", pageId="other")
         await sibling.call("open_page", pageId="another")
         await window.goto(f"{running.base_url}/#/page/shop")
-        await press("Stop")
+        await press("Stop this act")
         await expect(window.locator(".holds")).to_contain_text("You stopped it")
         assert (await claude.error("click", pageId="shop", selector="button"))["code"] == "HUMAN_IN_CONTROL"
         await press("Take over")
