@@ -110,3 +110,18 @@ async def test_an_element_is_pointed_at_whatever_the_page_says_and_its_ref_is_in
     await claude.call("click", pageId="shop", selector=found[1])
     page = running.window("shop")
     await expect(page).to_have_title("Blue")
+
+
+async def test_what_an_agent_did_is_marked_no_longer_once_a_person_has_the_page(window: Page) -> None:
+    shown = await window.evaluate("""async () => {
+        const {Picture} = await import("/wall/static/picture.js");
+        const made = new Picture("shop"), label = made.element.querySelector(".doing");
+        const after = (state) => {
+            made.frame({state: "live", width: 0, act: {state, action: "hover", agoMs: 0}}, null);
+            return !label.hidden;
+        };
+        const before = after("done");
+        made.inHand(true);
+        return [before, !label.hidden, after("done"), after("running")];
+    }""")
+    assert shown == [True, False, False, True]
