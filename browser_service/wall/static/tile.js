@@ -64,7 +64,7 @@ export class Tile {
     const waiting = this.picture.head?.waiting?.length ?? 0;
     const halt = page.owner?.halt;
     const texts = [
-      halt && ["halted", capital(halted(halt))],
+      halt && ["person", capital(halted(halt))],
       page.person && ["person", HOLDS[page.person.kind]],
       page.dialog && ["dialog", "A dialog is open"],
       page.held && ["held", `Held until ${clock(page.held.until)}`],
