@@ -73,6 +73,7 @@ async def test_a_visitor_with_a_link_sees_the_requests_page_works_on_it_and_answ
         assert ([*state["pages"]], state["agents"], state["requests"][0]["choices"]) == (["cart"], [], ["red", "blue"])
         for action, page_id in (("take_over", "cart"), ("close_page", "cart"), ("handle_dialog", "other")):
             assert "for one request" in (await person.call(action, pageId=page_id))["reason"]
+        assert "no dialog" in (await person.call("handle_dialog", pageId="cart", accept=True))["reason"]
         for kind, more in (
             ("input", {"pageId": "other", "made": []}),
             ("pictures", {"id": 1, "ids": []}),
