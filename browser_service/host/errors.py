@@ -51,8 +51,8 @@ _CLOSED: Final = (
 TOO_LARGE: Final = "Error: too large for a tree"
 TOO_LONG: Final = "Error: search takes too long"
 """The errors of `tree_bounds.js`, which Playwright takes along into its own worlds."""
-_ENDED: Final = "TargetClosedError"
 _DISK_FULL: Final = re.compile(r"[\w.]+: ENOSPC:")
+_ENDED: Final = "TargetClosedError"
 """An error class of Playwright's that it does not export, and that no script of a page can choose."""
 _CALL: Final = r"^(?:\w+\.\w+: )*"
 _REASON_CHARACTERS: Final = 500

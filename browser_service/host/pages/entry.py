@@ -160,7 +160,7 @@ class PageEntry:
                 tab.file_choosers.listen()
         except PlaywrightError as error:
             raise BrowserCrashed(f"Page {self.page_id!r} ended while it was opened.") from error
-        if tab.dead or page.is_closed():
+        if tab.crashed or page.is_closed():
             raise BrowserCrashed(f"Page {self.page_id!r} ended while it was opened.")
         self.tab_life.replace(tab)
         self._listener.check_url(tab)  # a popup may be there already
@@ -189,7 +189,7 @@ class PageEntry:
             await cut(page)
 
     def _on_crash(self, tab: Tab) -> None:
-        if not tab.dead and self.session.launcher.watchdog.ended_one:
+        if not tab.crashed and self.session.launcher.watchdog.ended_one:
             self._stop(tab, "it kept the browser from answering anybody else")
         self.tab_life.note_crash(tab)
 

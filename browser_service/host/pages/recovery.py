@@ -183,7 +183,7 @@ class Recovery:
         try:
             await page.goto(self.record.url, timeout=_REVIVE_MS, wait_until="domcontentloaded")
         except PlaywrightError as error:
-            died = await self.tab_life.died(error)
+            died = await self.tab_life.has_ended(error)
             self.tab_life.abandon()
             if died:
                 raise BrowserCrashed(f"Page {self.record.page_id!r} ended while it was loaded again.") from error

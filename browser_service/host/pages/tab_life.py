@@ -94,7 +94,7 @@ class TabLife:
     def stop(self, tab: Tab, why: str) -> None:
         """Kill a tab that harms others; it is the page's tab or about to become it. The page does not reload by
         itself."""
-        tab.dead, self.record.stopped = True, why
+        tab.crashed, self.record.stopped = True, why
         self.record.move(LifeEvent.STOPPED)
         if tab is self.record.tab:
             self.record.dialog = None
@@ -141,9 +141,9 @@ class TabLife:
 
     def note_crash(self, tab: Tab) -> None:
         """Note that the renderer of a tab crashed; the tab is the page's or about to become it."""
-        if tab.dead:
+        if tab.crashed:
             return
-        tab.dead = True
+        tab.crashed = True
         url = tab.page.url if tab.page.url not in {"", BLANK} else self.record.url
         repeatedly, is_current, life = self._crashes.note(url), tab is self.record.tab, self.record.life
         if life.over:
@@ -166,11 +166,11 @@ class TabLife:
         life = self.record.life
         if self.record.stopped:
             return self.record.stopped
-        if life.died:
+        if life.crashed:
             return "the page's renderer crashed"
         return self._session.end_reason() if life.live or life is Life.LOST else ""
 
-    async def died(self, error: PlaywrightError) -> bool:
+    async def has_ended(self, error: PlaywrightError) -> bool:
         """Say whether an error comes from a tab that died. Playwright may report that as an aborted navigation."""
         tab = self.record.tab
         if "ERR_ABORTED" in str(error) and tab is not None:

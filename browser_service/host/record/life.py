@@ -72,14 +72,14 @@ class Life(StrEnum):
         return self in _OVER
 
     @property
-    def gone(self) -> bool:
+    def closed(self) -> bool:
         """True if the page was closed, by a call or in the browser, and not merely lost with the browser."""
-        return self in _GONE
+        return self in _CLOSED
 
     @property
-    def died(self) -> bool:
+    def crashed(self) -> bool:
         """True while its last renderer is known to have died."""
-        return self in _DIED
+        return self in _CRASHED
 
 
 class LifeEvent(StrEnum):
@@ -120,8 +120,8 @@ class IllegalMove(Exception):
 
 _LIVE: Final = frozenset({Life.OPEN, Life.SUSPECT, Life.LEAVING})
 _OVER: Final = frozenset({Life.CLOSED, Life.SESSION_CLOSED})
-_GONE: Final = _OVER | {Life.VANISHED}
-_DIED: Final = frozenset({Life.CRASHED, Life.QUARANTINED})
+_CLOSED: Final = _OVER | {Life.VANISHED}
+_CRASHED: Final = frozenset({Life.CRASHED, Life.QUARANTINED})
 
 _Moves = Mapping[LifeEvent, Life]
 

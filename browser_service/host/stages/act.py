@@ -27,6 +27,8 @@ class Act:
     changed: bool = field(init=False)
     """True if it may have changed its page."""
     done: bool = False
+    end_seen: bool = True
+    """False if it had begun when its time was over, so that nobody knows whether it came to its end."""
     began_at: float = field(default_factory=time.monotonic)
 
     def __post_init__(self) -> None:

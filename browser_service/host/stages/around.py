@@ -16,7 +16,7 @@ from browser_service.host.handle.page import BrowserPage
 from browser_service.host.stages.act import Act
 from browser_service.host.stages.confinement import confine
 from browser_service.host.stages.ends import of_opening
-from browser_service.host.stages.errors import explain
+from browser_service.host.stages.failures import explain
 from browser_service.host.stages.rules import watch_requests
 from browser_service.host.tabs.presses import STILL_S, Presses
 from browser_service.host.tabs.tab import Tab
@@ -175,6 +175,7 @@ async def of_dialog(act: Act, error: Exception) -> Exception | None:
     except TimeoutError:
         return run.cancelled_error()
     if errors.began(error):
+        act.end_seen = False
         act.result = {"observed": f"{name} was begun, and its end not seen: its {allowed} ms ended before the dialog"}
         return None
     explained = await explain(error, action, act.page)

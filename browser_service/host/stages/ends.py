@@ -30,11 +30,11 @@ async def of_end(act: Act, error: Exception) -> Exception | None:
     if not isinstance(error, PlaywrightError):
         return error
     page.session.look()
-    if record.life.gone and not record.life.over and act.observed and errors.began(error):
+    if record.life.closed and not record.life.over and act.observed and errors.began(error):
         return None
-    if record.life.gone:
+    if record.life.closed:
         return record.closed_error(f" while {act.action.name()} ran")
-    return _interrupted(act, error) if await page.tab_life.died(error) else error
+    return _interrupted(act, error) if await page.tab_life.has_ended(error) else error
 
 
 def _interrupted(act: Act, error: PlaywrightError) -> BrowseError:
@@ -51,11 +51,19 @@ def check_seen(act: Act) -> None:
     """Raise UnknownOutcome if the tab ended after the act and before its effects were seen, and note in what was
     observed if its window closed."""
     page = act.page.record
-    if page.life.gone:
+    if page.life.closed:
         act.observation.notes.append(f"the page closed. {page.opener_hint}".rstrip(" ."))
     elif not page.live:
-        done = f"{act.action.name()} was done, and then {act.page.tab_life.cause() or _ENDED}: its effect was not seen."
-        raise _unknown(act, done, "Look first", {"url": page.url, "context": {"lastUrl": page.url}})
+        name, cause = (
+            f"{act.action.name()} was {'done' if act.end_seen else 'begun'}",
+            act.page.tab_life.cause() or _ENDED,
+        )
+        raise _unknown(
+            act,
+            f"{name}, and then {cause}: its effect was not seen.",
+            "Look first",
+            {"url": page.url, "context": {"lastUrl": page.url}},
+        )
 
 
 def _unknown(act: Act, message: str, look: str, details: Json) -> UnknownOutcome:

@@ -8,14 +8,14 @@ from playwright.async_api import Error as PlaywrightError
 from browse_together.contract.actions.traits import Effect
 from browse_together.contract.errors import BrowseError
 from browse_together.contract.model import Json
-from browser_service.host.stages import around, changes, ends, errors
+from browser_service.host.stages import around, changes, ends, failures
 from browser_service.host.stages.act import Act
 from browser_service.host.stages.guard import check_guard, note_urls
 from browser_service.host.stages.logins import LoginsLeft
 from browser_service.host.stages.rules import check_act, leave
 from browser_service.host.world.handles import let_go
 
-_MEANINGS: Final = (ends.of_end, errors.of_time, around.of_dialog, errors.of_playwright, changes.in_vain)
+_MEANINGS: Final = (ends.of_end, failures.of_time, around.of_dialog, failures.of_playwright, changes.in_vain)
 """What a failure means, the nearest first: each gives the same error, a better one, or None if the act was done all the
 same."""
 
@@ -71,7 +71,7 @@ async def _do(act: Act, stack: AsyncExitStack) -> None:
         stack.enter_context(leave(page, call))
     with let_go():
         try:
-            async with act.run.cancel.within(action.allowed_ms() / 1000 + errors.GRACE_S):
+            async with act.run.cancel.within(action.allowed_ms() / 1000 + failures.GRACE_S):
                 for selector in action.aim.selectors:
                     page.note_target(selector, action.aim.frame)
                 if page.record.shares_window and action.effect is Effect.ACTS and action.needs_open_page:

@@ -97,7 +97,7 @@ class Tab:
         self.target_id = ""
         self.acted_on = False
         """True if somebody has acted on the document that it shows."""
-        self.dead = False
+        self.crashed = False
         """True once its renderer is gone."""
         self.views = Bounded[str, ClientView](_MOST_VIEWS)
         """What each of the latest clients was shown of the page. The others have to take a snapshot again."""
@@ -157,7 +157,7 @@ class Tab:
     @property
     def usable(self) -> bool:
         """True while the page is there and works."""
-        return self.there and not self.dead
+        return self.there and not self.crashed
 
     @property
     def there(self) -> bool:

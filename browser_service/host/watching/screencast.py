@@ -185,7 +185,7 @@ class Screencast:
             return "hung" if self._hangs() else "live"
         if life is Life.PARKED:
             return "parked"
-        return "crashed" if life.died else "resting"
+        return "crashed" if life.crashed else "resting"
 
     def _hangs(self) -> bool:
         """Say if the page has not answered a probe in time. A page that shows a dialog cannot answer, and does not

@@ -159,7 +159,7 @@ async def test_a_window_that_crashed_and_is_not_closed_yet_keeps_no_trace_from_b
     assert tab is not None
     assert tab.cdp is not None
     asyncio.ensure_future(tab.cdp.send("Page.crash")).add_done_callback(lambda done: done.exception())
-    await become(lambda: tab.dead)
+    await become(lambda: tab.crashed)
     starting = sent(agent, "trace", "start_tracing", sessionId=own)
     await become(lambda: service.session(own).tracing.begun)
     asyncio.get_running_loop().call_later(0.3, closes.set)

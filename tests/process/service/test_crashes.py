@@ -159,7 +159,7 @@ async def test_a_renderer_that_crashes_by_itself_takes_no_other_page_with_it(
         page = service.window("mine")
         session = await page.context.new_cdp_session(page)
         crash = asyncio.create_task(session.send("Page.crash"))
-        await become(lambda: entry.record.life.died)
+        await become(lambda: entry.record.life.crashed)
         crash.cancel()  # nobody is left to answer it
         await other.call("evaluate_script", pageId="others", expression="document.querySelector('h1').id = 'late'")
         assert (await waiting).json()["success"] is True

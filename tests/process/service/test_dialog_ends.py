@@ -1,9 +1,11 @@
 """Tests how dialogs end that nobody answers, or that somebody else does: nothing hangs, and nothing is claimed."""
 
+import asyncio
 from pathlib import Path
 
 import pytest
 
+from browser_service.host.record.life import Life
 from browser_service.host.tabs import observation
 from tests.process.service.test_crashes import LOST
 from tests.process.service.test_crashes import lasting as service
@@ -96,3 +98,22 @@ async def test_a_page_that_greets_with_an_alert_can_be_brought_back_after_a_cras
     assert (await agent.error("snapshot", pageId="p"))["code"] == "DIALOG_OPEN"
     await agent.call("handle_dialog", pageId="p", accept=True)
     assert "Here" in (await agent.call("snapshot", pageId="p"))["snapshot"]
+
+
+async def test_an_act_that_had_only_begun_is_not_told_as_done_if_its_renderer_dies_at_a_dialog(
+    service: RunningService, agent: Agent, site: Site
+) -> None:
+    url = site.page("/", CONFIRM)
+    await agent.call("goto", pageId="p", url=url)
+    asked = await agent.call("click", pageId="p", selector="button", timeout=300)
+    tab = service.entry("p").record.open_tab
+    assert tab.cdp is not None
+    await become(lambda: service.entry("p").record.life is Life.SUSPECT)  # the act's own time is over
+    crash = asyncio.create_task(tab.cdp.send("Page.crash"))
+    await become(lambda: service.running_calls() == {})
+    error = await agent.error("get_call", callId=asked["callId"])
+    assert (error["code"], error["message"]) == (
+        "UNKNOWN_OUTCOME",
+        "click was begun, and then the page's renderer crashed: its effect was not seen.",
+    )
+    await asyncio.gather(crash, return_exceptions=True)

@@ -246,7 +246,7 @@ async def crash(service: RunningService, page_id: str) -> None:
     page = service.window(page_id)
     session = await page.context.new_cdp_session(page)
     crashing = asyncio.create_task(session.send("Page.crash"))
-    await become(lambda: entry.record.life.died)
+    await become(lambda: entry.record.life.crashed)
     crashing.cancel()  # nobody is left to answer it
 
 

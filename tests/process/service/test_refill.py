@@ -25,7 +25,7 @@ async def crashed(service: RunningService, page_id: str) -> None:
     """Crash the page's renderer, and wait until the service knows it."""
     await processes.kill(*processes.renderers(service.settings.data_dir))
     entry = service.entry(page_id)
-    await become(lambda: entry.record.life.died)
+    await become(lambda: entry.record.life.crashed)
 
 
 async def notice(agent: Agent, page_id: str) -> str:

@@ -78,7 +78,7 @@ def test_a_page_that_crashed_repeatedly_is_left_alone_until_it_is_freed_opened_o
 def test_a_page_that_died_is_known_to_have_until_it_has_another_tab(events: list[LifeEvent]) -> None:
     state = after(Life.OPEN, LifeEvent.CRASHED)
     kept = lived([event for event in events if event is not LifeEvent.OPENED], state)
-    assert all(each.died or each.over for each in kept)
+    assert all(each.crashed or each.over for each in kept)
 
 
 @given(st.sampled_from(Life), st.sampled_from(LifeEvent))
