@@ -10,10 +10,11 @@ see.
 import asyncio
 import itertools
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, Literal, Protocol
+from typing import Final, Literal, Protocol
 
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Page, Route
+from typing_extensions import TypedDict
 
 from browse_together.contract.errors import ResourceExhausted, ValidationFailed, field_details
 from browse_together.contract.model import Json
@@ -34,6 +35,14 @@ class MockAnswer:
     headers: dict[str, str]
     body: str
     delay_s: float
+
+
+class RuleJson(TypedDict):
+    patterns: list[str]
+    answer: MockAnswer | None
+    method: str | None
+    types: list[str]
+    route_id: str
 
 
 @dataclass
@@ -83,10 +92,10 @@ class Rule:
         }
 
     @classmethod
-    def from_json(cls, data: dict[str, Any]) -> "Rule":  # Any: the result of `to_json`
+    def from_json(cls, data: RuleJson) -> "Rule":
+        """Read what `to_json` returned. Raises ValidationFailed for a pattern that is none."""
         patterns = tuple(UrlPattern(text) for text in data["patterns"])
-        answer = MockAnswer(**data["answer"]) if data["answer"] else None
-        return cls(patterns, data["method"], frozenset(data["types"]), answer, data["route_id"])
+        return cls(patterns, data["method"], frozenset(data["types"]), data["answer"], data["route_id"])
 
     def describe(self) -> Json:
         """Describe the rule for any reader of the page, without a mock's content."""

@@ -10,7 +10,7 @@ from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Page
 
 from browse_together.contract.background import AtMost
-from browse_together.contract.errors import BrowserCrashed, TimedOut
+from browse_together.contract.errors import BrowserCrashed, Forbidden, TimedOut, ValidationFailed
 from browse_together.contract.next_calls import next_call
 from browse_together.contract.pages import ASK_FOR_TAB
 from browser_service.host.elements.filled_fields import FilledFields
@@ -178,9 +178,10 @@ class Recovery:
         return await self._revisit(page)
 
     async def _revisit(self, page: Page) -> str:
-        """Load the page's last URL. If that fails, abandon the tab, so that a blank page never passes for the lost
-        one."""
+        """Load the page's last URL, which a host elsewhere may have told. If that fails, abandon the tab, so that a
+        blank page never passes for the lost one."""
         try:
+            self.session.policy.check_own(self.record.url)
             await page.goto(self.record.url, timeout=_REVIVE_MS, wait_until="domcontentloaded")
         except PlaywrightError as error:
             died = await self.tab_life.has_ended(error)
@@ -188,6 +189,9 @@ class Recovery:
             if died:
                 raise BrowserCrashed(f"Page {self.record.page_id!r} ended while it was loaded again.") from error
             return str(error).splitlines()[0]
+        except (Forbidden, ValidationFailed) as error:
+            self.tab_life.abandon()
+            return error.message
         return ""
 
     async def _allow_position(self) -> None:

@@ -35,14 +35,14 @@ class PageRegistry:
 
     def add(self, state: PageState, session: SessionEntry, former: Json | None = None) -> PageEntry:
         """Make an entry for a page, open or not. `former` restores what a closed page had."""
-        if former is not None:
-            state = saved_place.renewed_state(state, former)
+        if (known := saved_place.read_former(state.page_id, former)) is not None:
+            state = saved_place.renewed_state(state, known)
 
         entry = self._pages[state.page_id] = PageEntry(state, session, self._common, self._on_close)
         if state.person is not None and (state.person.is_hold or state.asker_id is not None):
             self.people.restore(entry.record, state.person, state.asker_id)
-        if former is not None:
-            saved_place.restore(entry.record, entry.settings, former)
+        if known is not None:
+            saved_place.restore(entry.record, entry.settings, known)
         return entry
 
     def _on_close(self, entry: PageEntry, tab: Tab) -> None:

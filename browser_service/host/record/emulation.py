@@ -14,6 +14,7 @@ from typing import Any, Final
 from playwright.async_api import CDPSession, Page, ViewportSize
 from playwright.async_api import Error as PlaywrightError
 from pydantic.alias_generators import to_camel
+from typing_extensions import TypedDict
 
 from browse_together.contract.errors import ValidationFailed, field_details
 from browse_together.contract.model import Json
@@ -29,6 +30,38 @@ _FEATURES: Final = {
 }
 _BY_CHROMIUM: Final = ("device", "locale", "timezone", "geolocation")
 _ONLINE: Final = {"offline": False, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1}
+
+
+class Area(TypedDict):
+    width: int
+    height: int
+
+
+class Device(TypedDict):
+    """A device as Playwright describes it."""
+
+    name: str
+    viewport: Area
+    user_agent: str
+    device_scale_factor: float
+    is_mobile: bool
+    has_touch: bool
+
+
+class Emulated(TypedDict, total=False):
+    """What may be emulated, for what is read from JSON."""
+
+    device: Device
+    viewport: Area
+    locale: str
+    timezone: str
+    geolocation: dict[str, float]
+    offline: bool
+    media: str
+    color_scheme: str
+    reduced_motion: str
+    forced_colors: str
+    contrast: str
 
 
 @dataclass(eq=False)

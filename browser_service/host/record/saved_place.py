@@ -4,21 +4,23 @@ closed, its settings."""
 import contextlib
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, cast
+from typing import Final
 
+import structlog
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Frame, Page
-from pydantic import FiniteFloat
+from pydantic import FiniteFloat, TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
 from browse_together.contract.background import AtMost, Background
+from browse_together.contract.errors import ValidationFailed
 from browse_together.contract.model import Json, weight
 from browse_together.contract.pages import PageState, Parked
 from browser_service.host import world
 from browser_service.host.background import bounded
 from browser_service.host.record.life import Life
 from browser_service.host.record.record import DialogPolicy, PageRecord, SavedPlace
-from browser_service.host.record.settings import PageSettings
+from browser_service.host.record.settings import PageSettings, SettingsJson
 from browser_service.host.scripts import call_of, results, script
 from browser_service.host.tabs.tab import Tab
 from browser_service.host.world.ties import ignore, listen, open_session
@@ -29,12 +31,30 @@ _SCROLLS_WITHIN_S: Final = 2.0
 _WALKS_WITHIN_S: Final = 5.0
 _MOST_STORAGE: Final = 1_000_000
 _MOST_ENTRIES: Final = 10
+WEB: Final = ("http:", "https:")
+"""The beginnings of addresses that a history may have."""
 
 _PLACE: Final = results.bounded(script("parked_place"))
 _FIELDS: Final = "input:not([type=hidden]), textarea, select, [contenteditable]"
 _UNSENT: Final = results.bounded(script("unsent_fields"))
 _SCROLL: Final = results.bounded(script("scroll_back"))
 _FILL: Final = script("session_storage")
+
+
+log = structlog.get_logger(__name__)
+
+
+class Former(TypedDict):
+    """What `remember` returned. A host elsewhere may have sent it."""
+
+    page: PageState
+    storage: dict[str, str]
+    history: list[str]
+    settings: SettingsJson
+    dialogs: tuple[str, bool | None, str | None]
+
+
+_FORMER: Final = TypeAdapter(Former)
 
 
 class _Place(TypedDict):
@@ -95,7 +115,7 @@ async def history_of(tab: Tab) -> tuple[str, ...]:
         return ()
     found = await tab.cdp.send("Page.getNavigationHistory")
     earlier = [str(each["url"]) for each in found["entries"][: found["currentIndex"]]]
-    return tuple(url for url in earlier if url.startswith(("http:", "https:")))[-_MOST_ENTRIES:]
+    return tuple(url for url in earlier if url.startswith(WEB))[-_MOST_ENTRIES:]
 
 
 async def replay_history(page: Page, urls: Sequence[str]) -> None:
@@ -134,24 +154,33 @@ async def remember(
         "page": state.model_dump(mode="json"),
         "storage": {**storage},
         "history": [*history],
-        **settings.to_json(),
+        "settings": settings.to_json(),
         "dialogs": [*record.dialog_policy],
     }
 
 
-def renewed_state(state: PageState, former: Json) -> PageState:
+def read_former(page_id: str, former: Json | None) -> Former | None:
+    """Return what brings a page back; None for what nobody can read, so that the page comes back without it."""
+    try:
+        return None if former is None else _FORMER.validate_python(former)
+    except ValidationError as error:
+        log.warning("a page comes back without its settings", page=page_id, faults=error.error_count())
+        return None
+
+
+def renewed_state(state: PageState, former: Former) -> PageState:
     """Return the state in which a closed page opens again: parked at its old place, with a revision it has not had
     yet."""
-    parked = PageState.model_validate(former["page"]).parked
     return state.model_copy(
-        update={"parked": parked, "revision": state.revision + 1, "target_id": "", "opener_id": None}
+        update={"parked": former["page"].parked, "revision": state.revision + 1, "target_id": "", "opener_id": None}
     )
 
 
-def restore(record: PageRecord, settings: PageSettings, former: Json) -> None:
+def restore(record: PageRecord, settings: PageSettings, former: Former) -> None:
     """Give a new entry the settings, the dialog policy and the history that the closed page had."""
-    known = cast("dict[str, Any]", former)  # Any: JSON, as `remember` returned it
-    settings.restore(known, record.holder_id)
-    record.dialog_policy = DialogPolicy(*known["dialogs"])
-    history = (*known["history"], record.url) if known["history"] else ()
-    record.place = SavedPlace(record.place.parked, known["storage"], history, restored=True)
+    with contextlib.suppress(ValidationFailed):  # a pattern that is none: the page comes back without its settings
+        settings.restore(former["settings"], record.holder_id)
+    record.dialog_policy = DialogPolicy(*former["dialogs"])
+    earlier = [url for url in former["history"] if url.startswith(WEB)]
+    history = (*earlier, record.url) if earlier else ()
+    record.place = SavedPlace(record.place.parked, former["storage"], history, restored=True)

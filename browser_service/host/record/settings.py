@@ -1,17 +1,25 @@
 """The settings of a page that calls made (routes, headers, init scripts, emulation), for each new tab of it."""
 
 import json
-from typing import Any
+
+from typing_extensions import TypedDict
 
 from browse_together.contract.model import Json
-from browser_service.host.network.routes import PageNetwork, Rule
+from browser_service.host.network.routes import PageNetwork, Rule, RuleJson
 from browser_service.host.network.traffic import Traffic
-from browser_service.host.record.emulation import Emulation
+from browser_service.host.record.emulation import Emulated, Emulation
 from browser_service.host.record.init_scripts import InitScripts
 from browser_service.host.record.record import PageRecord
 from browser_service.host.tabs.tab import Tab
 
 _SHOWN = 200
+
+
+class SettingsJson(TypedDict):
+    rules: list[RuleJson]
+    headers: dict[str, str]
+    init_scripts: dict[str, str]
+    emulation: Emulated
 
 
 class PageSettings:
@@ -74,13 +82,15 @@ class PageSettings:
         return {
             "rules": [rule.to_json() for rule in self.network.rules],
             "headers": {**self.network.headers},
-            "initScripts": {**self.init_scripts.texts},
+            "init_scripts": {**self.init_scripts.texts},
             "emulation": {**self.emulation.settings},
         }
 
-    def restore(self, state: dict[str, Any], owner: str) -> None:  # Any: JSON, as `to_json` returned it
-        """Set what `to_json` returned, as settings of the client `owner`."""
+    def restore(self, state: SettingsJson, owner: str) -> None:
+        """Set what `to_json` returned, as settings of the client `owner`. Raises ValidationFailed for a pattern that is
+        none, and then sets nothing."""
+        rules = [Rule.from_json(rule) for rule in state["rules"]]
         self.set_owner(owner)
-        self.network.rules, self.network.headers = [Rule.from_json(rule) for rule in state["rules"]], state["headers"]
-        self.emulation.settings = state["emulation"]
-        self.init_scripts.texts = {**state.get("initScripts", {})}
+        self.network.rules, self.network.headers = rules, state["headers"]
+        self.emulation.settings = {**state["emulation"]}
+        self.init_scripts.texts = state["init_scripts"]
