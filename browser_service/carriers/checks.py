@@ -108,8 +108,8 @@ class Checks:
         self._running: dict[str, Call] = {}
         self._hands: list[Strokes] = []
         self._ran = Bounded[str, _Ran](_REMEMBERED)
-        self._clients = Bounded[str, None](_REMEMBERED)
-        """The clients of the latest calls, and those that got pages by them."""
+        self._clients = Bounded[str, str](_REMEMBERED)
+        """The labels of the clients of the latest calls, and of those that got pages by them."""
         self._named = Bounded[str, None](_REMEMBERED)
         """The pages of the latest calls, without the endings of popups."""
         self._saved = Bounded[tuple[str, str], None](_REMEMBERED)
@@ -126,7 +126,9 @@ class Checks:
         """Allow what a call may cause while it runs there."""
         self._running[call.call_id] = call
         self._ran[call.call_id] = _Ran(call.client_id, call.copied_sites is not None or _takes_logins(call))
-        self._clients.update({client.client_id: None for client in (call.client, call.recipient) if client is not None})
+        self._clients.update(
+            {client.client_id: client.label for client in (call.client, call.recipient) if client is not None}
+        )
         if call.page_id is not None:
             self._named[_root(call.page_id)] = None
         action = call.action if isinstance(call, ParsedCall) else None
@@ -232,6 +234,10 @@ class Checks:
         """Return whether a client has a page there, or a call, now or lately: a download or video ends later than the
         call that began it, and its page may be another's by then."""
         return client_id in self._clients or self._front.has_page(self._incarnation, client_id)
+
+    def label_of(self, client_id: str) -> str:
+        """Return the label with which a client called there lately; "" if it did not."""
+        return self._clients.get(client_id, "")
 
     def may_read(self, artifact_id: str, client_id: str | None) -> bool:
         """Return whether a call or a person's hand that runs there names a kept file, for this reader."""

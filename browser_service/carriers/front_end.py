@@ -23,6 +23,7 @@ from browse_together.contract.errors import (
 from browse_together.contract.model import Json
 from browser_service.carriers.checks import Assignments, Checks
 from browser_service.carriers.desk import Desk
+from browser_service.carriers.hearsay import Hearsay
 from browser_service.carriers.link import Link
 from browser_service.carriers.messages import LINK, OF_FRONT, Hello, Refused, Welcome, packed, unpacked
 from browser_service.carriers.remote_host import RemoteHost
@@ -179,9 +180,14 @@ class Links:
             adopted=hello.sessions,
         )
         lease = GrantedLease(self._lease_ms, self._clock)
-        host = RemoteHost(hello, self._name(hello, token.pool), token, lease, checks)
+        name = self._name(hello, token.pool)
+        hearsay = Hearsay(name, self._artifacts, checks.label_of, owner_has_rules=self._owner_has_rules)
+        host = RemoteHost(hello, token, lease, checks, hearsay)
         self.hosts[hello.incarnation] = host
         return host
+
+    def _owner_has_rules(self) -> bool:
+        return bool(self._settings().get("actRules"))
 
     def _name(self, hello: Hello, pool: str) -> str:
         taken = {LOCAL} | {each.name for each in self.hosts.values() if each.hello.host_id != hello.host_id}

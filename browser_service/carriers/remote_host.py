@@ -15,6 +15,7 @@ from browse_together.contract.model import Json
 from browse_together.contract.pages import Answer, Figures, PageState, SessionOptions, SessionSpec
 from browse_together.contract.strokes import Strokes
 from browser_service.carriers.checks import Checks
+from browser_service.carriers.hearsay import Hearsay
 from browser_service.carriers.link import Link
 from browser_service.carriers.messages import OF_HOST, Hello, Kept, Load
 from browser_service.carriers.wire import LinkLost, NotOwner
@@ -31,8 +32,9 @@ class RemoteHost:
     """One incarnation of a host elsewhere. While its link is cut, calls wait; whatever may be sent twice is sent again
     over the next link. Once it is gone, all of it raises HostGone."""
 
-    def __init__(self, hello: Hello, name: str, token: HostToken, lease: GrantedLease, checks: Checks) -> None:
-        self.hello, self.name, self.token, self.lease, self.checks = hello, name, token, lease, checks
+    def __init__(self, hello: Hello, token: HostToken, lease: GrantedLease, checks: Checks, hearsay: Hearsay) -> None:
+        self.hello, self.name, self.token, self.lease = hello, hearsay.name, token, lease
+        self.checks, self._hearsay = checks, hearsay
         self.address = ""
         """Where it dials from."""
         self.load: Load | None = None
@@ -136,10 +138,11 @@ class RemoteHost:
         first = batch.events[0].seq if batch.events else batch.last_seq + 1
         if first > self._noted + 1:
             self._oldest = first
-        for event in batch.events:
+        told = [(event, await self._hearsay.event(event)) for event in batch.events if event.seq > self._noted]
+        for event, as_told in told:
             if event.seq > self._noted:
                 if self.checks.allows_event(event):
-                    self._events.append(event)
+                    self._events.append(as_told)
                 else:
                     self.checks.drop(event.kind)
         self._noted = max(self._noted, batch.last_seq)
@@ -164,6 +167,9 @@ class RemoteHost:
             if once and sent:
                 raise HostGone(f"The link to the host {self.name} was cut.", sent=True)
 
+    def _own(self, pages: list[PageState]) -> list[PageState]:
+        return [self._hearsay.page(page) for page in pages if self.checks.allows_page(page)]
+
     # --- the seam --------------------------------------------------------------------------------------------------
 
     async def start(self) -> None:
@@ -183,6 +189,7 @@ class RemoteHost:
             if not self.checks.allows_outcome(call, outcome):
                 self.checks.drop("outcome")
                 raise HostGone(f"The host {self.name} answered for a page that is not its own.", sent=True)
+            outcome = await self._hearsay.outcome(outcome, call.client_id)
         if outcome.as_of is not None:
             outcome.as_of = AsOf(incarnation=self.incarnation, seq=outcome.as_of.seq)
         return outcome
@@ -200,7 +207,7 @@ class RemoteHost:
             self.checks.drop("spec")
             raise HostGone(f"The host {self.name} closed a session that is not its own.", sent=True)
         if spec is not None:
-            spec.pages = [page for page in spec.pages if self.checks.allows_page(page)]
+            spec.pages = self._own(spec.pages)
         return spec
 
     async def settle(self, session_id: str) -> None:
@@ -220,8 +227,7 @@ class RemoteHost:
         await self._ask("discard", page_id=page_id, idle_ms=idle_ms)
 
     async def describe(self) -> list[PageState]:
-        pages: list[PageState] = await self._ask("describe")
-        return [page for page in pages if self.checks.allows_page(page)]
+        return self._own(await self._ask("describe"))
 
     async def frame_after(self, page_id: str, seq: int, wait_ms: int, view: View) -> Frame | None:
         frame: Frame | None = await self._ask("frame_after", page_id=page_id, seq=seq, wait_ms=wait_ms, view=view)
