@@ -85,11 +85,14 @@ def _resolve(data_dir: str | None, request_id: str, resolution: Json) -> None:
 def _say(request: Json) -> None:
     """Print a request: its ID, who asks for what, in which words and where, and its link. Only the link may be longer
     than 100 characters."""
-    state = HumanRequestState.model_validate({key: request[key] for key in request.keys() - {"url", "title", "link"}})
+    state = HumanRequestState.model_validate(
+        {key: request[key] for key in request.keys() - {"url", "title", "link", "trouble"}}
+    )
     who = "A rule of yours" if state.of_rule else ", ".join([state.asked_by, *state.joined_by])
     choices = f" ({' / '.join(state.choices)})" if state.choices else ""
     head = f"{state.request_id}  {who} asks for {state.what}, {state.asked_ago_ms // 1000} s ago"
-    for text in (head, state.message + choices, f"{state.page_id}, {request['url']}"):
+    place = f"{state.page_id}, {request['url']}"
+    for text in filter(None, (head, state.message + choices, place, str(request.get("trouble", "")))):
         is_head = text is head
         for line in wrap(legible(text), _WIDTH, initial_indent="" if is_head else _INDENT, subsequent_indent=_INDENT):
             output.say(line, "bold" if is_head else "")

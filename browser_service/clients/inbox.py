@@ -4,13 +4,13 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 import structlog
 from pydantic import Field, StringConstraints, ValidationError
 
 from browse_together.client.credentials import mint_key
-from browse_together.contract.errors import Forbidden, RequestNotFound, ValidationFailed, field_details
+from browse_together.contract.errors import BrowseError, Forbidden, RequestNotFound, ValidationFailed, field_details
 from browse_together.contract.model import Json, Model, first_fault
 from browse_together.contract.pages import Answer, PageState
 from browse_together.contract.wire import APP_NAME, REQUESTS, request_path
@@ -20,6 +20,9 @@ from browser_service.security.auth import Identity
 from browser_service.security.redaction import safe_url
 from browser_service.security.urls import origin_of
 from browser_service.sessions.directory import Directory
+
+_ANSWERS_WITHIN_S: Final = 1.0
+_SILENT: Final = "Its host does not answer now, so an answer may not reach it."
 
 log = structlog.get_logger(__name__)
 
@@ -52,20 +55,31 @@ class HumanInbox:
     async def listed(self, caller: Identity) -> list[Json]:
         """Return the open requests. If the account's owner asks, the requests learn that a person is there."""
         requests = self._open(caller)
-        if caller.operator:
-            for request_id in requests:
-                await self.host.answer(request_id, Answer(state="there"))
-            return [{**describe_request(page), "link": self.link(request_id)} for request_id, page in requests.items()]
-        return [describe_request(page) for page in requests.values()]
+        if not caller.operator:
+            return [describe_request(page) for page in requests.values()]
+        troubles = await asyncio.gather(*map(self._tell_there, requests))
+        return [
+            {**describe_request(page), **trouble, "link": self.link(request_id)}
+            for (request_id, page), trouble in zip(requests.items(), troubles, strict=True)
+        ]
 
     async def one(self, caller: Identity, request_id: str) -> Json:
         """Return one open request. Raises RequestNotFound, also for one that is over."""
         page = self._open(caller).get(request_id)
         if page is None:
             raise _not_open(request_id)
-        if caller.request_id:
-            await self.host.answer(request_id, Answer(state="there"))
-        return describe_request(page)
+        trouble = await self._tell_there(request_id) if caller.request_id else {}
+        return {**describe_request(page), **trouble}
+
+    async def _tell_there(self, request_id: str) -> Json:
+        """Tell a request's host that a person is there. Returns what to say beside the request if that host does not
+        answer soon: no other request waits for it."""
+        try:
+            async with asyncio.timeout(_ANSWERS_WITHIN_S):
+                await self.host.answer(request_id, Answer(state="there"))
+        except (TimeoutError, BrowseError):
+            return {"trouble": _SILENT}
+        return {}
 
     async def resolve(self, caller: Identity, request_id: str, body: Json) -> Json:
         """Answer a request. Raises Forbidden for a client, because only people answer; RequestNotFound, also for a

@@ -1,5 +1,6 @@
 """Tests that a person answers what an agent asks people for, and is shown where the page really is."""
 
+import asyncio
 from collections.abc import AsyncIterator
 
 import httpx
@@ -7,6 +8,9 @@ import pytest
 
 from browse_together.client.credentials import mint_key
 from browse_together.contract import wire
+from browse_together.contract.pages import Answer
+from browser_service.clients import inbox as inboxes
+from browser_service.host.seam import SessionHost
 from tests.support.json import AnyJson
 from tests.support.listening import sent, watching
 from tests.support.service import Agent, RunningService
@@ -106,3 +110,30 @@ async def test_one_client_has_a_bounded_number_of_open_requests(agent: Agent, an
     while left := await asked(ana):
         for request in left:
             await resolve(ana, request["requestId"], state="refused")
+
+
+class Silent:
+    """A host that answers nothing about one request."""
+
+    def __init__(self, request_id: str, host: SessionHost) -> None:
+        self._request_id, self._host = request_id, host
+
+    async def answer(self, request_id: str, answer: Answer) -> bool:
+        if request_id == self._request_id:
+            await asyncio.Event().wait()
+        return await self._host.answer(request_id, answer)
+
+
+async def test_a_host_that_does_not_answer_hides_no_request(
+    service: RunningService, agent: Agent, ana: Agent, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await opened(agent, site)
+    stuck = await pending(agent, **DECISION)
+    await agent.call("goto", pageId="desk", url=site.page("/desk", "<h1>Desk</h1>"))
+    asked_too = (await agent.call("request_human", pageId="desk", timeout=1, **LOGIN))["requestId"]
+    inbox = service.parts.requests
+    with monkeypatch.context() as changed:
+        changed.setattr(inbox, "host", Silent(stuck, inbox.host))
+        changed.setattr(inboxes, "_ANSWERS_WITHIN_S", 0.05)
+        troubles = {one["requestId"]: one.get("trouble") for one in await asked(ana)}
+    assert troubles == {stuck: "Its host does not answer now, so an answer may not reach it.", asked_too: None}
