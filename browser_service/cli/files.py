@@ -58,6 +58,21 @@ def replace(path: Path, before: str | None, after: str) -> None:
         raise _unusable(path, f"cannot be written: {error.strerror or error}") from None
 
 
+def keep(path: Path, before: str) -> Path:
+    """Keep a file's text beside it, in place of the last backup or of a link that lies there, and return where. Raises
+    ValidationFailed if it cannot be written."""
+    backup = backup_of(path)
+    try:
+        written = draft(backup, before.encode())
+        try:
+            written.replace(backup)
+        finally:
+            written.unlink(missing_ok=True)
+    except OSError as error:
+        raise _unusable(backup, f"cannot be written: {error.strerror or error}") from None
+    return backup
+
+
 def write(path: Path, content: bytes, mode: int | None = None) -> None:
     """Write a temporary file beside the path, then move it there in one step. Links are kept. The file keeps its owner,
     and its mode unless one is given. Raises OSError."""

@@ -100,7 +100,7 @@ class Change:
         after = before if command else self.after(before)
         backup, earlier = files.backup_of(self.path), self.earlier
         if before is not None:
-            files.replace(backup, earlier, before)
+            files.keep(self.path, before)
         if command:
             problem, before = self.machine.failure_of(command), files.read(self.path)
             if not problem and not self.is_made(before):

@@ -52,6 +52,4 @@ def _keep(path: Path) -> Path | None:
     """Copy a text that is not the skill's own, and return where to."""
     if (before := files.read(path)) in {None, text()}:
         return None
-    backup = files.backup_of(path)
-    files.replace(backup, files.read(backup), before or "")
-    return backup
+    return files.keep(path, before or "")

@@ -226,6 +226,19 @@ def test_a_link_stays_a_link(home: Home, tmp_path: Path) -> None:
     assert (path.is_symlink(), dotfiles.read_text(encoding="utf-8")) == (True, "{}\n")
 
 
+def test_a_backup_replaces_a_link_that_lies_in_its_place(home: Home, tmp_path: Path) -> None:
+    others = tmp_path / "others.txt"
+    others.write_text("of somebody else", encoding="utf-8")
+    path = CLIENTS["cursor"].file(home.machine)
+    path.parent.mkdir()
+    path.write_text('{"mcpServers": {}}', encoding="utf-8")
+    backup = backup_of(path)
+    backup.symlink_to(others)
+    home.succeed("install", "cursor")
+    assert others.read_text(encoding="utf-8") == "of somebody else"
+    assert (backup.is_symlink(), backup.read_text(encoding="utf-8")) == (False, '{"mcpServers": {}}')
+
+
 def test_a_folder_that_cannot_be_made_is_an_error(home: Home) -> None:
     (home.path / ".cursor").write_text("a file", encoding="utf-8")
     refused = home.run("install", "cursor")
