@@ -58,7 +58,8 @@ from browser_service.spine.rendering.told import ToldPages
 from browser_service.spine.stages import Ledger, Traced
 from browser_service.spine.talk import Talk
 from browser_service.store.activity import ActivityTable, Row
-from browser_service.store.artifacts import ArtifactLimits, Artifacts, Folders
+from browser_service.store.arriving import ArtifactLimits
+from browser_service.store.artifacts import Artifacts, Folders
 from browser_service.store.health import Storage
 from browser_service.store.journal import Journal
 from browser_service.store.journal_file import Damage

@@ -87,7 +87,7 @@ async def put_file(request: Request) -> Response:
         host.checks.drop("file")
         raise Forbidden("The file's client has no page on this host, and had no call there lately.")
     try:
-        async with artifacts.arrived(request.stream()) as path:
+        async with artifacts.arrived(request.stream(), given.client_id) as path:
             if given.moved:
                 kept = await artifacts.take(path, given.mime_type, given.client_id, name=given.name)
             elif path.stat().st_size > _MOST_PUT:

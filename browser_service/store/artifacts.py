@@ -4,11 +4,9 @@ import asyncio
 import base64
 import contextlib
 import shutil
-import tempfile
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from secrets import token_hex, token_urlsafe
 from typing import NamedTuple, cast
@@ -23,15 +21,14 @@ from browser_service.pictures import preview
 from browser_service.security.concealed_files import concealed
 from browser_service.security.concealment import Concealment
 from browser_service.security.named_secrets import NamedSecrets
+from browser_service.store.arriving import MB, Arriving, ArtifactLimits
 from browser_service.store.journal import Journal
 from browser_service.store.thumbnails import ThumbnailTable
 from browser_service.store.uploads import UploadRoots
 
-_MB = 1_000_000
 _READ_BYTES = 20_000_000
 """Limit for a text that is read in pieces, because every piece reads the whole file."""
 _DATA_BYTES = 200_000_000
-_BUFFER_BYTES = 1_000_000
 _MOST_NUMBERED = 20
 _OWN_WRITE_S = 2.0
 
@@ -63,15 +60,6 @@ class Folders(NamedTuple):
     output: Path
 
 
-@dataclass(frozen=True)
-class ArtifactLimits:
-    """How many days artifacts are kept, and how many megabytes per client and in all. 0 means no limit."""
-
-    days: int = 7
-    client_mb: int = 1_000
-    all_mb: int = 5_000
-
-
 class Artifacts:
     def __init__(
         self,
@@ -85,7 +73,7 @@ class Artifacts:
         self.journal = journal
         self._thumbnails = ThumbnailTable(journal)
         self._uploads = uploads
-        self._limits = limits
+        self._limits, self._arriving = limits, Arriving(self._directory, limits)
         self._secrets = secrets
         self.made = self.made_bytes = 0
         """Files made since the start, and their bytes."""
@@ -100,7 +88,7 @@ class Artifacts:
         hides = self._secrets.concealment
         if searched:
             data = await concealed(data, mime_type, hides)
-        self._check_fits(len(data))
+        self._limits.check(len(data), len(data), "files")
         artifact = await self._keep(lambda path: path.write_bytes(data), len(data), mime_type, client_id, name)
         if not inline:
             return artifact
@@ -121,30 +109,25 @@ class Artifacts:
 
     async def _move(self, path: Path, mime_type: str, client_id: str, name: str = "") -> Artifact:
         size = (await asyncio.to_thread(path.stat)).st_size
-        self._check_fits(size)
+        self._limits.check(size, size, "files")
         await asyncio.to_thread(path.chmod, 0o600)
         return await self._keep(lambda target: shutil.move(path, target), size, mime_type, client_id, name)
 
     async def receive(self, chunks: AsyncIterator[bytes], mime_type: str, client_id: str) -> Artifact:
         """Keep a file while it arrives, without holding all of it in memory. Raises ResourceExhausted, and whatever
         `chunks` raises."""
-        async with self.arrived(chunks) as path:
+        async with self.arrived(chunks, client_id) as path:
             return await self._move(path, mime_type, client_id)
 
     @asynccontextmanager
-    async def arrived(self, chunks: AsyncIterator[bytes]) -> AsyncIterator[Path]:
-        """Yield a file that has arrived whole, which goes unless the body moves it. Raises as `receive` does."""
-        size = 0
+    async def arrived(self, chunks: AsyncIterator[bytes], client_id: str) -> AsyncIterator[Path]:
+        """Yield a client's file that has arrived whole, which goes unless the body moves it. Raises as `receive`
+        does."""
         try:
-            self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-            with tempfile.TemporaryDirectory(prefix="coming-", dir=self._directory) as folder:
-                path = Path(folder) / "file"
-                with path.open("wb", buffering=_BUFFER_BYTES) as file:
-                    async for chunk in chunks:
-                        size += await asyncio.to_thread(file.write, chunk)
+            async with self._arriving.whole(chunks, client_id) as path:
                 yield path
         except OSError as error:
-            raise _not_stored(size, self._directory, error) from error
+            raise _not_stored(self._directory, error) from error
 
     async def _keep(
         self, write: Callable[[Path], object], size: int, mime_type: str, client_id: str, name: str
@@ -160,7 +143,7 @@ class Artifacts:
         except BaseException as error:
             _unlink(path)
             if isinstance(error, OSError):
-                raise _not_stored(size, directory, error) from error
+                raise _not_stored(directory, error, f" ({size} bytes)") from error
             raise
         self.made, self.made_bytes = self.made + 1, self.made_bytes + size
         await self._remove_excess(client_id)
@@ -228,20 +211,11 @@ class Artifacts:
         """Remove a client's file that was needed only for a moment."""
         await self._remove(await self._records("artifact_id = ? AND client_id = ?", artifact_id, client_id))
 
-    def _check_fits(self, size: int) -> None:
-        limits = {"a client's files": self._limits.client_mb, "all files": self._limits.all_mb}
-        for which, limit in limits.items():
-            if limit and size > limit * _MB:
-                raise ResourceExhausted(
-                    f"The file has {size} bytes, and {which} together may have {limit} MB.",
-                    hint="Ask for less: a part, a smaller picture, a shorter time.",
-                )
-
     async def _remove_excess(self, client_id: str) -> None:
         """Remove the oldest artifacts of the client, then of all clients, until the rest is within the limits."""
         for owner, limit_mb in ((client_id, self._limits.client_mb), (None, self._limits.all_mb)):
             if limit_mb:
-                await self._remove(await self._records(_EXCESS, owner, limit_mb * _MB))
+                await self._remove(await self._records(_EXCESS, owner, limit_mb * MB))
 
     async def _remove(self, old: list[ArtifactRecord]) -> None:
         for record in old:
@@ -304,9 +278,9 @@ def _is_changed(path: Path, record: ArtifactRecord) -> bool:
     return stat.st_size != record.size or stat.st_mtime > record.made_at + _OWN_WRITE_S
 
 
-def _not_stored(size: int, directory: Path, error: OSError) -> ResourceExhausted:
+def _not_stored(directory: Path, error: OSError, size: str = "") -> ResourceExhausted:
     return ResourceExhausted(
-        f"The file of this call ({size} bytes) could not be kept: {error.strerror or error}.",
+        f"The file of this call{size} could not be kept: {error.strerror or error}.",
         hint=f"A person must free space in {directory}, or make it writable; then repeat the call.",
     )
 

@@ -1,5 +1,6 @@
 """Tests files that calls made: how many bytes of them are kept, for how long, and of whom."""
 
+import asyncio
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -13,7 +14,8 @@ from browse_together.contract.filenames import safe_name
 from browser_service.security.named_secrets import NamedSecrets
 from browser_service.security.seal import Seal
 from browser_service.store import journal_file
-from browser_service.store.artifacts import ArtifactLimits, Artifacts, Folders
+from browser_service.store.arriving import ArtifactLimits
+from browser_service.store.artifacts import Artifacts, Folders
 from browser_service.store.journal import Journal
 from browser_service.store.uploads import UploadRoots
 
@@ -65,6 +67,30 @@ async def test_a_file_that_never_fits_is_refused_and_costs_no_other(tmp_path: Pa
         with pytest.raises(ResourceExhausted, match="a client's files"):
             await store.put(bytes(MB + 1), "text/plain", "a")
         assert await _kept(store, {kept.artifact_id: "a"}) == {kept.artifact_id}
+
+
+@pytest.mark.parametrize(("limits", "whose"), [((2, 100), "a client's"), ((100, 2), "all")])
+async def test_files_that_are_still_arriving_are_counted_as_they_come(
+    tmp_path: Path, limits: tuple[int, int], whose: str
+) -> None:
+    waits, came = asyncio.Event(), asyncio.Semaphore(0)
+
+    async def unfinished() -> AsyncIterator[bytes]:
+        yield bytes(MB)
+        came.release()
+        await waits.wait()
+
+    async with _store(tmp_path, ArtifactLimits(client_mb=limits[0], all_mb=limits[1])) as store:
+        coming = [asyncio.create_task(store.receive(unfinished(), "text/plain", "a")) for _ in range(2)]
+        async with asyncio.timeout(10):
+            for _ in coming:
+                await came.acquire()
+        with pytest.raises(ResourceExhausted, match=f"{whose} files that are still arriving"):
+            await store.receive(unfinished(), "text/plain", "a")
+        waits.set()
+        made = {artifact.artifact_id: "a" for artifact in await asyncio.gather(*coming)}
+        assert await _kept(store, made) == {*made}
+        assert (await store.receive(unfinished(), "text/plain", "a")).size == MB
 
 
 async def test_without_limits_all_is_kept(tmp_path: Path) -> None:
