@@ -4,6 +4,7 @@ import gc
 import os
 import signal
 import sys
+import threading
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
@@ -72,6 +73,7 @@ def _launcher(arguments: Sequence[str], flags: Mapping[str, str] | None) -> Laun
     early = EarlyReplies(seen.instructions, seen.tools) if seen else EarlyReplies(None, lambda: None)
     launcher = Launcher(lines, early, arguments, os.environ)
     launcher.begin()
+    signal.signal(signal.SIGTERM, lambda *_: threading.Thread(target=launcher.end, daemon=True).start())
     return launcher
 
 

@@ -122,8 +122,11 @@ class Chat(Listener):
         if self.service.credentials.introduce(name):
             self.stream.renew()
 
-    def leave(self) -> None:
+    def leave(self, *, for_good: bool = False) -> None:
+        """Be absent. If that is `for_good`, and the client was not cut off, its pages are free at once."""
         if self._presence is not None:
+            if for_good and not self.is_lost:
+                self.service.depart()
             self._presence.cancel()
             self._presence = None
 
@@ -272,9 +275,9 @@ class Chats:
             chat.add_toolsets(names)
             chat.read_toolsets = chat.toolsets
 
-    def leave(self) -> None:
+    def leave(self, *, for_good: bool = False) -> None:
         for chat in (self.own, *self._named.values()):
-            chat.leave()
+            chat.leave(for_good=for_good)
 
     def lose(self) -> None:
         """Note that the client was cut off and may return."""

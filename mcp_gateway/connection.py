@@ -80,7 +80,7 @@ class Connection:
         try:
             yield self.server()
         finally:
-            self.chats.leave()
+            self.chats.leave(for_good=True)
 
     def server(self) -> Server:
         """Make the SDK's server for this connection only."""

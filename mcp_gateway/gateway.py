@@ -9,7 +9,7 @@ from mcp_gateway.chats import credentials
 from mcp_gateway.connection import Connection
 from mcp_gateway.settings import Settings
 
-_CLOSE_WITHIN_S: Final = 0.2
+_CLOSE_WITHIN_S: Final = 1.0
 
 
 class Gateway:

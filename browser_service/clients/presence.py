@@ -40,6 +40,8 @@ class Clients:
         self._streams: dict[str, set[Inbox]] = defaultdict(set)
         self._page_streams: dict[Inbox, str] = {}
         self._leaving: dict[str, asyncio.Task[None]] = {}
+        self._departed = Bounded[str, float](_KNOWN)
+        """When clients said that they leave for good."""
         self._notices = Bounded[str, deque[Notice]](_KNOWN)
         self._hearing: dict[str, dict[asyncio.Future[None], Callable[[], bool]]] = {}
         self._progress = Bounded[tuple[str, str], CallMoved](_MOST_CALLS)
@@ -98,6 +100,7 @@ class Clients:
             self.on_presence()
         if pages:
             self._page_streams[inbox] = client_id
+        self._departed.pop(client_id, None)
         if leaving := self._leaving.pop(client_id, None):
             leaving.cancel()
         try:
@@ -214,12 +217,22 @@ class Clients:
             leaving.cancel()
         await asyncio.gather(*self._leaving.values(), return_exceptions=True)
 
+    def depart(self, client_id: str) -> None:
+        """Note that a client leaves for good, so that it is gone once its last stream has ended, and not some time
+        later."""
+        self._departed[client_id] = time.monotonic()
+        if leaving := self._leaving.pop(client_id, None):
+            leaving.cancel()
+            self._left(client_id)
+
     def _left(self, client_id: str) -> None:
         if not self._closed:
-            self._leaving[client_id] = asyncio.create_task(self._gone(client_id))
+            departed_at = self._departed.pop(client_id, -self._grace_s)
+            grace_s = 0 if time.monotonic() - departed_at < self._grace_s else self._grace_s
+            self._leaving[client_id] = asyncio.create_task(self._gone(client_id, grace_s))
 
-    async def _gone(self, client_id: str) -> None:
-        await asyncio.sleep(self._grace_s)  # a client that reconnects within this time never left
+    async def _gone(self, client_id: str, grace_s: float) -> None:
+        await asyncio.sleep(grace_s)  # a client that reconnects within this time never left
         self._leaving.pop(client_id, None)
         if self.on_gone is not None:
             await self.on_gone(client_id)

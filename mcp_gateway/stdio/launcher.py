@@ -175,9 +175,13 @@ class Launcher:
                 with self._changed:
                     self._changed.wait_for(lambda: not self._unanswered.is_full)
         finally:
-            timer = threading.Timer(EXIT_WITHIN_S, os._exit, [0])  # the host waits, so abandon what still runs
-            timer.daemon = True
-            timer.start()
+            self.end()
+
+    def end(self) -> None:
+        """End the chat, and this process soon."""
+        timer = threading.Timer(EXIT_WITHIN_S, os._exit, [0])  # the host waits, so abandon what still runs
+        timer.daemon = True
+        timer.start()
         with self._sending:
             self._has_ended = True
             if self._link:

@@ -165,22 +165,33 @@ def http_app(settings: TransportSettings, connect: Connect, access: Access, stre
     paths, routes = list[str](), list[BaseRoute]()
     if "http" in settings.transport:
         paths.append(settings.mcp_path)
-        routes.append(Route(settings.mcp_path, streamable))
+        routes += [Route(path, streamable) for path in _with_and_without_slash(settings.mcp_path)]
     if "sse" in settings.transport:
         sse = SseServerTransport(MESSAGES_PATH, max_request_body_size=settings.max_message_bytes)
         paths.append(SSE_PATH)
         # clients try a POST there, and go on after this refusal
-        routes.append(Route(SSE_PATH, _Sse(sse, connect), methods=["GET"]))
+        stream = _Sse(sse, connect)
+        routes += [Route(path, stream, methods=["GET"]) for path in _with_and_without_slash(SSE_PATH)]
         routes.append(Mount(MESSAGES_PATH, sse.handle_post_message))
-    router = Router(routes, default=_Elsewhere(" and ".join(paths)))
+    router = Router(routes, redirect_slashes=False, default=_Elsewhere(" and ".join(paths)))
     return _behind_door(OneMessage(router, settings.max_message_bytes), settings, access)
 
 
 def websocket_app(settings: TransportSettings, connect: Connect, access: Access) -> ASGIApp:
-    routes = list[BaseRoute]([WebSocketRoute(settings.ws_path, WebSockets(connect, access))])
-    if access.tickets:
-        routes.append(Route(settings.ws_path, SessionMaker(access.tickets), methods=["POST"]))
-    return _behind_door(Router(routes, default=_Elsewhere(f"{settings.ws_path}, by websocket")), settings, access)
+    routes, websockets = list[BaseRoute](), WebSockets(connect, access)
+    for path in _with_and_without_slash(settings.ws_path):
+        routes.append(WebSocketRoute(path, websockets))
+        if access.tickets:
+            routes.append(Route(path, SessionMaker(access.tickets), methods=["POST"]))
+    elsewhere = _Elsewhere(f"{settings.ws_path}, by websocket")
+    return _behind_door(Router(routes, redirect_slashes=False, default=elsewhere), settings, access)
+
+
+def _with_and_without_slash(path: str) -> list[str]:
+    """Return a path in both spellings. A redirect to the other would lead to plain http behind a proxy that ends
+    TLS."""
+    bare = path.rstrip("/")
+    return [bare, f"{bare}/"] if bare else ["/"]
 
 
 class _Sse:

@@ -45,7 +45,7 @@ class Script:
         try:
             await Server(lines, self.run, subject).serve()
         finally:
-            self._chats.leave()
+            self._chats.leave(for_good=True)
 
     async def run(self, call: Call) -> Json:
         """Return a call's result, with its page and notices. Raises Refused."""

@@ -24,15 +24,16 @@ from mcp_gateway.transports.messages import METHOD
 
 _EVENT: Final = b"event: message\r\ndata: "
 _END: Final = b"\r\n\r\n"
-_RESULT: Final = re.compile(rb'\{"jsonrpc":"2\.0","id":(?:-?\d+|"(?:[^"\\]|\\.)*"),"result":')
+_RESPONSE: Final = re.compile(rb'\{"jsonrpc":"2\.0","id":(?:-?\d+|"(?:[^"\\]|\\.)*"),"(result|error)":')
 _OF_STREAMS: Final = ("connection", "x-accel-buffering")
 
 
 class OneBody:
-    """The `send` of one request. It holds back the start of a stream until the first event."""
+    """The `send` of one request. It holds back the start of a stream until the first event, or until the response for a
+    client that takes JSON alone: what else the stream has is not for it."""
 
-    def __init__(self, send: Send) -> None:
-        self._send = send
+    def __init__(self, send: Send, *, json_alone: bool = False) -> None:
+        self._send, self._json_alone = send, json_alone
         self._start: Message | None = None
         self._is_over = False
 
@@ -40,8 +41,11 @@ class OneBody:
         if message["type"] == "http.response.start" and _is_stream(message):
             self._start = message
         elif self._start is not None:
+            response = _response(message.get("body", b""), or_error=self._json_alone)
+            if response is None and self._json_alone and message.get("more_body"):
+                return
             start, self._start = self._start, None
-            if (response := _response(message.get("body", b""))) is None:
+            if response is None:
                 await self._send(start)
                 await self._send(message)
             else:
@@ -56,11 +60,12 @@ def _is_stream(start: Message) -> bool:
     return MutableHeaders(raw=start["headers"]).get("content-type", "").startswith("text/event-stream")
 
 
-def _response(event: bytes) -> bytes | None:
-    """Return the response in an event that contains a result; None for any other event."""
+def _response(event: bytes, *, or_error: bool) -> bytes | None:
+    """Return the response in an event that contains a result, or maybe an error; None for any other event."""
     text = event[len(_EVENT) : -len(_END)]
     is_one_event = event.startswith(_EVENT) and event.endswith(_END) and b"\n" not in text
-    return text if is_one_event and _RESULT.match(text) else None
+    found = _RESPONSE.match(text) if is_one_event else None
+    return text if found and (or_error or found[1] == b"result") else None
 
 
 def _start_of_body(start: Message, size: int) -> Message:
@@ -69,6 +74,35 @@ def _start_of_body(start: Message, size: int) -> Message:
         del headers[name]
     headers["content-type"], headers["content-length"] = "application/json", str(size)
     return {**start, "headers": headers.raw}
+
+
+_JSON: Final = "application/json"
+_STREAM: Final = "text/event-stream"
+_BOTH: Final = f"{_JSON}, {_STREAM}"
+
+
+def _taking_both(scope: Scope, send: Send) -> tuple[Scope, Send]:
+    """Return a request as one whose client takes JSON and streams, as the protocol demands, and the `send` that gives
+    it what it takes. A client that names neither type is left to be refused."""
+    accepted = Headers(scope=scope).get("accept", "") or "*/*"
+    kinds = {each.partition(";")[0].strip().lower() for each in accepted.split(",")}
+    takes_any = "*/*" in kinds
+    takes_json, takes_streams = (
+        takes_any or not kinds.isdisjoint(of) for of in ({_JSON, "application/*"}, {_STREAM, "text/*"})
+    )
+    if not (takes_json or takes_streams):
+        return scope, send
+    both = _with_header(scope, "accept", _BOTH)
+    return both, OneBody(send, json_alone=not takes_streams) if takes_json else send
+
+
+def _with_header(scope: Scope, name: str, value: str | None) -> Scope:
+    """Return a request with another value of a header, or without it."""
+    headers = MutableHeaders(raw=[*scope["headers"]])
+    del headers[name]
+    if value is not None:
+        headers[name] = value
+    return {**scope, "headers": headers.raw}
 
 
 _MAX_SESSIONS: Final = 1_000
@@ -115,8 +149,9 @@ class Visitor:
                 self._leaving = asyncio.get_running_loop().call_later(_ABSENT_AFTER_S, self.connection.chats.leave)
 
     def leave(self) -> None:
+        """Be gone for good."""
         self._stay()
-        self.connection.chats.leave()
+        self.connection.chats.leave(for_good=True)
 
     def _stay(self) -> None:
         if self._leaving is not None:
@@ -154,26 +189,29 @@ class StreamableHttp:
         self._is_ending.set()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        receive, send = (receive, OneBody(send)) if scope["method"] == "POST" else (self._until_end(receive), send)
+        if scope["method"] == "POST":
+            scope, send = _taking_both(scope, send)
+        else:
+            receive = self._until_end(receive)
         headers, user = Headers(scope=scope), scope["user"]
         version, session_id = headers.get(MCP_PROTOCOL_VERSION_HEADER), headers.get(MCP_SESSION_ID_HEADER)
         if version is not None and version not in HANDSHAKE_PROTOCOL_VERSIONS:
             if user.username not in self._clients:
                 self._clients[user.username] = Visitor(self._connect(f"mcp:{user.username}"), user)
             await self._visit(self._clients[user.username], scope, receive, send)
-        elif session_id:
-            visitor = self._sessions.get(session_id)
-            if visitor is None or visitor.user.username != user.username:
-                raise Refused(404, "Session not found: it has ended, or is another client's. Send `initialize` again.")
+        elif session_id and (visitor := self._sessions.get(session_id)) and visitor.user.username == user.username:
             self._sessions[session_id] = self._sessions.pop(session_id)  # keeps the dict in the order of last calls
             await self._visit(visitor, scope, receive, send)
             if scope["method"] == "DELETE":
                 self._forget(session_id)
-        elif scope.get(METHOD) != "initialize":
-            raise Refused(400, _NO_SESSION)
-        else:
+        elif scope.get(METHOD) == "initialize":
             await self._make_room()
-            await self._open(Visitor(self._connect(f"mcp:{uuid4().hex}"), user), scope, receive, send)
+            anew = _with_header(scope, MCP_SESSION_ID_HEADER, None)  # that of a session which has ended
+            await self._open(Visitor(self._connect(f"mcp:{uuid4().hex}"), user), anew, receive, send)
+        elif session_id:
+            raise Refused(404, "Session not found: it has ended, or is another client's. Send `initialize` again.")
+        else:
+            raise Refused(400, _NO_SESSION)
 
     async def _open(self, visitor: Visitor, scope: Scope, receive: Receive, send: Send) -> None:
         """Open a session, unless the request is refused."""

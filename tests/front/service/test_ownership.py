@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from browse_together.contract import catalogue
+from browse_together.contract import catalogue, wire
 from browse_together.contract.actions.base import PageAction
 from browse_together.contract.actions.traits import Claim, Effect
 from browse_together.contract.calls import ClientRef
@@ -25,6 +25,8 @@ from tests.support.site import Site
 
 pytestmark = pytest.mark.anyio
 
+SOON_S = 2
+"""Less than the pause in which a client that is cut off may come back."""
 FORM = "<h1>Cart</h1><input id=a><select id=s><option>1</select><input id=c type=checkbox><button id=b>b</button>"
 
 
@@ -268,6 +270,25 @@ async def test_when_presence_ends_leases_lapse_and_running_calls_are_cancelled_b
         assert site.counts["/second"] == 0
         await stays.call("fill", pageId="q", selector="#a", value="free now")
         assert (await stays.call("get_current_url", pageId="p"))["url"] == site.url("/")
+
+
+async def test_a_client_that_says_that_it_leaves_is_gone_with_its_last_stream(tmp_path: Path, site: Site) -> None:
+    async with listening(tmp_path / "data") as service, connected(service, "chat-1", "Claude") as agent:
+        await agent.call("goto", pageId="p", url=site.page("/", FORM))
+        async with present(service, agent), present(service, agent):
+            assert (await agent.http.delete(wire.EVENTS)).status_code == 200
+            assert lease(service, "p") is not None
+        async with asyncio.timeout(SOON_S):
+            await become(lambda: lease(service, "p") is None)
+
+        await agent.call("goto", pageId="p", url=site.url("/"))
+        async with present(service, agent):
+            pass
+        await become(lambda: not service.is_present("chat-1"))
+        assert lease(service, "p") is not None
+        await agent.http.delete(wire.EVENTS)  # it is away already
+        async with asyncio.timeout(SOON_S):
+            await become(lambda: lease(service, "p") is None)
 
 
 async def test_a_client_that_comes_back_within_the_grace_keeps_everything(

@@ -22,6 +22,8 @@ from tests.support.standin import Seen, StandIn, success
 pytestmark = pytest.mark.anyio
 
 JSON = {"content-type": "application/json", "accept": "application/json, text/event-stream"}
+SOON_S = 2
+"""Less than the pause in which a client that is cut off may come back."""
 HELLO = {
     "jsonrpc": "2.0",
     "id": 1,
@@ -268,3 +270,77 @@ async def test_a_message_of_another_form_is_refused_as_mcp_has_it_and_opens_no_s
     assert refused.status_code == status
     assert refused.json()["error"]["message"]
     assert "mcp-session-id" not in refused.headers
+
+
+async def test_initialize_with_a_session_that_has_ended_begins_a_new_one(gateway: Listening) -> None:
+    async with gateway.http() as http:
+        stale = {"mcp-session-id": "0" * 32}
+        opened = await http.post(gateway.url, json=HELLO, headers=JSON | stale)
+        assert opened.status_code == 200
+        session = {"mcp-session-id": opened.headers["mcp-session-id"], "mcp-protocol-version": "2025-06-18"}
+        assert session["mcp-session-id"] != stale["mcp-session-id"]
+        ping = {"jsonrpc": "2.0", "id": 2, "method": "ping"}
+        assert (await http.post(gateway.url, json=ping, headers=JSON | session)).status_code == 200
+        assert (await http.post(gateway.url, json=ping, headers=JSON | session | stale)).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("accept", "kind"),
+    [
+        ("application/json", "application/json"),
+        ("application/*;q=0.9", "application/json"),
+        ("text/event-stream", "text/event-stream"),
+        ("", "application/json text/event-stream"),
+        ("text/html, */*", "application/json text/event-stream"),
+    ],
+)
+async def test_a_client_gets_the_kind_of_answer_that_it_takes(gateway: Listening, accept: str, kind: str) -> None:
+    headers = JSON | {"accept": accept}
+    page = f"kind-{abs(hash(accept))}"
+    go = {"name": "open_page", "arguments": {"pageId": page}, "_meta": {"progressToken": "p"}}
+    async with gateway.http() as http:
+        opened = await http.post(gateway.url, json=HELLO, headers=headers)
+        session = {"mcp-session-id": opened.headers["mcp-session-id"], "mcp-protocol-version": "2025-06-18"}
+        call = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": go}
+        unknown = {"jsonrpc": "2.0", "id": 3, "method": "no/such"}
+        later = [await http.post(gateway.url, json=each, headers=headers | session) for each in (call, unknown)]
+        answers = [opened, *later]
+        assert [each.status_code for each in answers] == [200] * 3
+        assert {each.headers["content-type"].partition(";")[0] for each in answers} == {*kind.split()}
+        assert all('"id":' in each.text for each in answers)
+        assert (await http.delete(gateway.url, headers=session)).status_code == 200
+        refused = await http.post(gateway.url, json=HELLO, headers=JSON | {"accept": "text/html"})
+        assert refused.status_code == 406
+
+
+async def test_a_path_is_served_with_a_slash_too_and_never_led_to_plain_http(gateway: Listening) -> None:
+    behind = JSON | {"x-forwarded-proto": "https"}
+    async with gateway.http() as http:
+        assert (await http.post(f"{gateway.url}/", json=HELLO, headers=behind)).status_code == 200
+        assert (await http.post(f"{gateway.url}/x/", json=HELLO, headers=behind)).status_code == 404
+
+
+async def test_pages_of_sessions_are_free_at_once_when_these_end_or_their_gateway(
+    listen: Listen, served: RunningService
+) -> None:
+    def is_free(page_id: str) -> bool:
+        page = served.parts.directory.get(page_id)
+        return page is not None and page.holder_id is None
+
+    assert served.settings.tuning.presence_grace_ms > SOON_S * 1_000
+    async with listen() as gateway:
+        async with gateway.http() as http:
+            for page_id in ("deleted", "ended"):
+                opened = await http.post(gateway.url, json=HELLO, headers=JSON)
+                session = {"mcp-session-id": opened.headers["mcp-session-id"], "mcp-protocol-version": "2025-06-18"}
+                go = {"name": "open_page", "arguments": {"pageId": page_id}}
+                call = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": go}
+                assert (await http.post(gateway.url, json=call, headers=JSON | session)).status_code == 200
+                assert not is_free(page_id)
+                if page_id == "deleted":
+                    assert (await http.delete(gateway.url, headers=session)).status_code == 200
+        async with asyncio.timeout(SOON_S):
+            await become(lambda: is_free("deleted"))
+        assert not is_free("ended")
+    async with asyncio.timeout(SOON_S):
+        await become(lambda: is_free("ended"))
