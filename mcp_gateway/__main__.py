@@ -4,7 +4,6 @@ import gc
 import os
 import signal
 import sys
-import threading
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
@@ -28,6 +27,7 @@ def main() -> None:
         launcher = _launcher(arguments, given)
         why_not = launcher.run_shared()
         if why_not is None:
+            launcher.finish()
             return
         os.environ["BROWSE_SHARED"] = "false"
         if why_not:
@@ -44,6 +44,8 @@ def main() -> None:
     from mcp_gateway.startup import run  # noqa: PLC0415 - the first replies are given while this is imported
 
     run(launcher, flags)
+    if launcher is not None:
+        launcher.finish()
 
 
 def _speaks_stdio(flags: Mapping[str, str] = MappingProxyType({})) -> bool:
@@ -73,7 +75,7 @@ def _launcher(arguments: Sequence[str], flags: Mapping[str, str] | None) -> Laun
     early = EarlyReplies(seen.instructions, seen.tools) if seen else EarlyReplies(None, lambda: None)
     launcher = Launcher(lines, early, arguments, os.environ)
     launcher.begin()
-    signal.signal(signal.SIGTERM, lambda *_: threading.Thread(target=launcher.end, daemon=True).start())
+    signal.signal(signal.SIGTERM, launcher.end_by)
     return launcher
 
 

@@ -8,6 +8,7 @@ import contextlib
 import json
 import os
 import re
+import signal
 import socket
 import threading
 import time
@@ -79,6 +80,7 @@ class Launcher:
         self._sending = threading.Lock()
         self._link: Link | None = None
         self._is_served = self._has_ended = False
+        self._ended_by = 0
         self._refusal: str | None = None
         """Why this process has to serve the chat."""
 
@@ -176,6 +178,17 @@ class Launcher:
                     self._changed.wait_for(lambda: not self._unanswered.is_full)
         finally:
             self.end()
+
+    def end_by(self, number: int, _: object) -> None:
+        """End the chat in good order because of a signal. The same again ends the process at once."""
+        signal.signal(number, signal.SIG_DFL)
+        self._ended_by = number
+        threading.Thread(target=self.end, daemon=True).start()
+
+    def finish(self) -> None:
+        """End the process by the signal that ended the chat, if one did."""
+        if self._ended_by:
+            os.kill(os.getpid(), self._ended_by)
 
     def end(self) -> None:
         """End the chat, and this process soon."""
