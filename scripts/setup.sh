@@ -45,6 +45,9 @@ install_packages() {
     $pip --version >/dev/null 2>&1 || "$VENV/bin/python" -m ensurepip --upgrade >/dev/null
     $pip install --upgrade 'pip>=25.1' # the first that knows --group
     $pip install --constraint constraints.txt --editable '.[video]' --group dev
+    # Python finds the package by a hook of the installer's; type checkers run none, and read this path.
+    "$VENV/bin/python" -c 'import pathlib, sysconfig as s
+pathlib.Path(s.get_path("purelib"), "browse-together-shared.pth").write_text(str(pathlib.Path("shared").resolve()))'
     say "compiling them"
     # A gateway without byte code starts half a second later. Some packages carry files for other versions of Python.
     "$VENV/bin/python" -m compileall -q "$VENV/lib" browser_service mcp_gateway mcp_home_simulator shared >/dev/null 2>&1 || true
