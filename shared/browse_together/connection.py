@@ -42,6 +42,10 @@ _COMES_AGAIN_WITHIN_S: Final = 65
 """How long a call that came too soon waits: a minute's limit is over by then. A longer pause is for the caller."""
 _LOOK_AGAIN_S: Final = 0.5
 _WORDS: Final = 60
+_OTHER_LOOP: Final = (
+    "This browser was first used in another event loop, to which its connections belong. Make one in each asyncio.run: "
+    "`async with AsyncBrowser() as browser:`."
+)
 Json = dict[str, Any]  # Any: JSON
 
 
@@ -69,10 +73,15 @@ class Connection:
         """Pages that this connection used, and those of them to be kept while it is away."""
         self._own_session: str | None = None
         self._making_session = asyncio.Lock()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        """That of the first call until `close`."""
 
     async def call(self, action: str, given: Mapping[str, object], *, patient: bool = True) -> Answer:
         """Make a call, wait for its end, and return its reply. A request to a person is waited for without an end, if
-        it is `patient`. Raises BrowseError."""
+        it is `patient`. Raises BrowseError, and RuntimeError in another event loop than that of the first call."""
+        if (loop := asyncio.get_running_loop()) is not (self._loop or loop):
+            raise RuntimeError(_OTHER_LOOP)
+        self._loop = loop
         try:
             service = await self._opened()
             if given.get("session_id", "") is None and given.get("page_id") is None and action not in _ANY_SESSION:
@@ -116,7 +125,7 @@ class Connection:
         """Free what this client holds, and leave."""
         if self._service is None or self._presence is None:
             return
-        service, self._service = self._service, None
+        service, self._service, self._loop = self._service, None, None
         with contextlib.suppress(TimeoutError, ServiceError):
             async with asyncio.timeout(_CLOSE_WITHIN_S):
                 await self._free(service)

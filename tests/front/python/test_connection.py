@@ -163,3 +163,14 @@ async def test_calls_of_the_browser_are_in_its_session_and_an_own_one_that_ended
             await browser.clear_cookies()
         await browser.clear_cookies()
     assert [each.get("sessionId") for each in bodies(standin)] == [None, "s-1", None, "s-2"]
+
+
+async def test_a_browser_of_another_event_loop_says_what_to_do(browser: AsyncBrowser) -> None:
+    await browser.list_pages()
+
+    def in_another_loop() -> None:
+        with pytest.raises(RuntimeError, match=r"Make one in each asyncio\.run"):
+            asyncio.run(browser.list_pages())
+
+    await asyncio.to_thread(in_another_loop)
+    await browser.list_pages()
