@@ -1,5 +1,6 @@
 """Makes tool results from the service's replies, and words the gateway's own and the protocol's errors."""
 
+import functools
 import json
 import os
 from typing import Any, Final
@@ -11,9 +12,9 @@ from mcp.types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from pydantic import TypeAdapter, ValidationError
 
 from browse_together.client.reply import Failure, Reply
+from browse_together.contract.call_spellings import of_listed
 from browse_together.contract.catalogue import NAMES
-from browse_together.contract.mentions import respelled_calls
-from browse_together.contract.model import Json
+from browse_together.contract.model import Json, object_at
 from browse_together.contract.quoting import Foreign, assembled
 from browse_together.contract.replies import ForModel, ModelReply, Place, error_lines
 from browse_together.contract.toolsets import listed_names
@@ -68,11 +69,11 @@ def model_reply(reply: Reply, tool: str, form: ForModel, advice: str = "") -> Mo
         return ModelReply.model_validate(reply.rendered)
     envelope: Json = reply.model_dump(mode="json", by_alias=True, exclude_unset=True)
     lines: list[str | Foreign] = [json.dumps(reply.result, separators=(",", ":"))]
-    if isinstance(error := envelope.get("error"), dict):
+    if reply.error is not None:
+        error = object_at(envelope, "error")
+        error.pop("calls", None)
         names = NAMES if form.read is None else listed_names(form.read)
-        error |= {
-            key: respelled_calls(text, names) for key in ("message", "hint") if isinstance(text := error.get(key), str)
-        }
+        error |= reply.error.words(functools.partial(of_listed, listed=names))
         lines = [*error_lines(error, NAMES[tool].action.activity_phrase), advice]
     block: Json = {"type": "text", "text": assembled(lines)}
     return ModelReply(content=[block], structured_content=envelope if form.structured else None)

@@ -148,13 +148,13 @@ class Unanswered:
 
     def _lost(self, request: Request) -> Message:
         """Make the error for a request whose processes were lost before they answered."""
-        from browse_together.contract.next_calls import next_call  # noqa: PLC0415 - hardly ever needed
+        from browse_together.contract.next_calls import next_call, plain  # noqa: PLC0415 - hardly ever needed
 
         method, advice, data = str(request.message.get("method")), "Send it again.", Message()
         if request.is_call:
             method, call_id = str(_params(request.message).get("name")), request.call_id
             data = {"tool": method, "callId": call_id}
-            advice = f"It may have happened, or still go on. Ask: {next_call('get_call', call_id=call_id)}."
+            advice = f"It may have happened, or still go on. Ask: {plain(next_call('get_call', call_id=call_id))}."
         message = f"{self._ended} during {method}, twice. {advice}"
         return {"code": _CONNECTION_CLOSED, "message": message, "data": data}
 

@@ -13,7 +13,7 @@ from browse_together.contract.actions.base import Action, PageAction
 from browse_together.contract.catalogue import ACTIONS, digest
 from browse_together.contract.errors import BrowseError, every_error
 from browse_together.contract.help_text import allowed_values, as_text, behaviour, listed, type_of
-from browse_together.contract.next_calls import next_call
+from browse_together.contract.next_calls import next_call, plain
 from browse_together.contract.schema import (
     Schema,
     full_schema,
@@ -107,7 +107,7 @@ def _toolsets() -> str:
         rows.append((f"`{name}`", members, str(sum(map(tokens, tools)))))
     table = _table(("toolset", "actions", "tokens"), rows)
     return _TOOLSETS.format(
-        help=next_call("help", toolset="files"), of_one=next_call("help", name="click"), table=table
+        help=plain(next_call("help", toolset="files")), of_one=plain(next_call("help", name="click")), table=table
     )
 
 
@@ -131,7 +131,7 @@ def tokens(tool: toolsets.Tool) -> int:
 
 def _errors() -> str:
     columns = ("code", "HTTP", "raised when", "what to do")
-    rows = [(f"`{error.code}`", str(error.status), _meaning(error), error.hint or "") for error in every_error()]
+    rows = [(f"`{error.code}`", str(error.status), _meaning(error), plain(error.hint or "")) for error in every_error()]
     return f"## Errors\n\nA reply may carry a more particular advice than the one here.\n\n{_table(columns, rows)}"
 
 

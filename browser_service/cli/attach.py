@@ -12,7 +12,7 @@ from browse_together.contract import wire
 from browse_together.contract.attached import BROWSER_NAMES, AttachmentState
 from browse_together.contract.errors import Relayed
 from browse_together.contract.model import Json
-from browse_together.contract.next_calls import next_call
+from browse_together.contract.next_calls import next_call, plain
 from browser_service.cli import flags, output
 from browser_service.cli.client import Client
 from browser_service.cli.options import new_app
@@ -111,7 +111,7 @@ def _explain(state: AttachmentState, *, default: bool) -> None:
     """Say once, plainly, what agents can do in the person's browser now."""
     number = state.unshared
     tabs = f"Your {number} tabs there are" if number != 1 else "Your tab there is"
-    use = next_call("goto", session_id=state.session_id, url="...")
+    use = plain(next_call("goto", session_id=state.session_id, url="..."))
     usual = "Calls that name no session work there, too. " if default else ""
     output.say(f"{state.words} It is the session {state.session_id}: {use}. {usual}".rstrip())
     output.say(f"{tabs} yours: no agent sees one until you share it (browse-together tabs).")

@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import Coroutine, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Self, TypeVar, cast
+from typing import Any, Self, TypeVar
 from uuid import uuid4
 
 import httpx
@@ -17,7 +17,7 @@ from browse_together.client import files, instance, unavailable
 from browse_together.client.autostart import Autostart
 from browse_together.client.credentials import DAY_S, Credentials, mint
 from browse_together.client.http import ServiceClient
-from browse_together.client.reply import Reply
+from browse_together.client.reply import Failure, Reply
 from browse_together.contract import wire
 from browse_together.contract.errors import ErrorBody, ServiceUnavailable
 from browse_together.contract.model import Json
@@ -185,4 +185,4 @@ def _complete(path: Path) -> Iterator[Path]:
 
 
 def error_of(reply: Json) -> ErrorBody:
-    return ErrorBody.model_validate({"status": 0, **cast("Json", reply["error"])})  # the service's reply
+    return Failure.model_validate(reply["error"]).relayed(0).body()

@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from browse_together.client import config_file
 from browse_together.contract.errors import BrowseError, ErrorBody, ServiceUnavailable
+from browse_together.contract.next_calls import spelled
 from browse_together.contract.quoting import escaped, legible
 from browser_service.settings import Settings
 
@@ -115,11 +116,11 @@ def show_rows(columns: Columns, parts: Iterable[Sequence[Row]]) -> None:
 
 def print_error(error: ErrorBody) -> None:
     """Print what went wrong and what to do, with calls as commands."""
-    from browse_together.contract.mentions import as_commands  # noqa: PLC0415 - it knows every action, and few commands end so
+    from browse_together.contract.call_spellings import as_command  # noqa: PLC0415 - it knows every action, and few commands end so
 
-    say(f"{error.code}:", "bold red", f" {as_commands(error.message)}", to_stderr=True)
+    say(f"{error.code}:", "bold red", f" {spelled(error.message, as_command)}", to_stderr=True)
     if error.hint:
-        say(as_commands(error.hint), "yellow", to_stderr=True)
+        say(spelled(error.hint, as_command), "yellow", to_stderr=True)
 
 
 @contextlib.contextmanager

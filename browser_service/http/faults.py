@@ -1,6 +1,7 @@
 """Wraps errors outside the spine in the same envelope as those inside."""
 
 import secrets
+from typing import cast
 
 import structlog
 from fastapi import FastAPI, Request
@@ -11,8 +12,10 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from browse_together.contract import wire, written
 from browse_together.contract.errors import BrowseError, InvalidRequest, MethodNotAllowed, NoSuchRoute
+from browse_together.contract.model import Json
 from browser_service.observability.logging import unexpected
 from browser_service.spine.envelope import failed
+from browser_service.spine.rendering.own_words import Speller
 
 log = structlog.get_logger(__name__)
 
@@ -39,7 +42,7 @@ def error_response(error: BrowseError, request_id: str = "") -> JSONResponse:
     headers = {wire.CATALOGUE: written.fingerprint(), wire.REQUEST_ID: request_id}
     if reply.status == 401:  # noqa: PLR2004 - HTTP asks for it there
         headers["WWW-Authenticate"] = "Bearer"
-    return JSONResponse(reply.body, status_code=reply.status, headers=headers)
+    return JSONResponse(Speller().for_programs(cast("Json", reply.body)), status_code=reply.status, headers=headers)
 
 
 def install(app: FastAPI) -> None:

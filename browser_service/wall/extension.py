@@ -20,6 +20,7 @@ from browse_together.contract.attached import TAB_ID, TabShare
 from browse_together.contract.background import until_one_ends
 from browse_together.contract.errors import BrowseError, Forbidden, InvalidRequest, PageNotFound, RateLimited
 from browse_together.contract.model import Json, Model
+from browse_together.contract.next_calls import plain
 from browse_together.contract.pages import Lent, PageState
 from browser_service.clients.presence import handle_of
 from browser_service.http.routes import body_of, done, for_owner, services
@@ -124,7 +125,9 @@ async def socket(websocket: WebSocket) -> None:
                 await _Extension(websocket, parts, token_id, viewer).run()
     except BrowseError as error:
         with contextlib.suppress(*_GONE):
-            await _send(websocket, {"type": "refused", "reason": error.message, "hint": error.advice or ""})
+            await _send(
+                websocket, {"type": "refused", "reason": plain(error.message), "hint": plain(error.advice or "")}
+            )
             await websocket.close(_REFUSED)
     except (TimeoutError, *_GONE):
         pass
@@ -221,7 +224,7 @@ class _Extension:
                 await self._tell_state()  # else the tab would be put back until the next one
                 said: Json = {"type": "done"}
             except BrowseError as error:
-                said = {"type": "refused", "reason": error.message, "hint": error.advice or ""}
+                said = {"type": "refused", "reason": plain(error.message), "hint": plain(error.advice or "")}
             await _send(self.websocket, {**said, "number": message.number})
 
     # --- what it sees ------------------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ from browse_together.contract.background import AtMost, Background, until_one_en
 from browse_together.contract.calls import ActivityRecord
 from browse_together.contract.errors import BrowseError, InvalidRequest, RateLimited, Unauthorized
 from browse_together.contract.model import Json, object_at
+from browse_together.contract.next_calls import plain
 from browser_service.security.auth import Identity
 from browser_service.services import Services
 from browser_service.store.activity import RowFilter
@@ -285,4 +286,4 @@ def _said(error: BrowseError) -> Json:
     body = error.body()
     context = object_at(body.details, "context")
     field = {"field": context.get("field", "")} if context else {}
-    return {"code": body.code, "reason": error.message, "hint": error.advice or "", **field}
+    return {"code": body.code, "reason": plain(error.message), "hint": plain(error.advice or ""), **field}

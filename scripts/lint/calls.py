@@ -10,13 +10,17 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic.fields import FieldInfo
 
 from browse_together.contract.catalogue import NAMES
-from browse_together.contract.next_calls import next_call
+from browse_together.contract.next_calls import next_call, plain
 from scripts.lint.sources import CLIENT, CONTRACT, files, place, tree
 
 SOURCES: Final = files("browser_service", "mcp_gateway", CLIENT, CONTRACT)
 TYPED: Final = re.compile(rf"(?<![\w.])({'|'.join(NAMES)}) (?:\{{|\0json)")
 """An action and its arguments, or the arguments that are put there as JSON."""
-COMPUTED: Final = {"browser_service/host/stages/explanation.py", "browser_service/spine/rendering/result.py"}
+COMPUTED: Final = {
+    "browser_service/host/stages/explanation.py",
+    "browser_service/spine/rendering/result.py",
+    f"{CONTRACT}/help_text.py",
+}
 """Where the action is the caller's own, and no name stands there."""
 
 
@@ -94,19 +98,19 @@ def _binds(node: ast.Assign | ast.AnnAssign, name: str) -> bool:
 
 def _problem(name: str, value: ast.expr, fields: dict[str, FieldInfo]) -> str:
     """Return what is wrong with an argument. A computed value or a placeholder may be anything."""
-    (written,) = json.loads(next_call("", **{name: 1}))
+    (written,) = json.loads(plain(next_call("", **{name: 1})).strip())
     field = next((field for field in fields.values() if field.alias == written), None)
     if field is None:
         return f"takes no {written}"
     try:
-        plain = ast.literal_eval(value)
+        constant = ast.literal_eval(value)
     except ValueError:
         return ""
-    if "..." in str(plain) or "Ellipsis" in str(plain):
+    if "..." in str(constant) or "Ellipsis" in str(constant):
         return ""
     kind: Any = Annotated[field.annotation, None, *field.metadata]  # Any: it is made of a value
     try:
-        TypeAdapter(kind).validate_python(plain)
+        TypeAdapter(kind).validate_python(constant)
     except ValidationError as error:
         return f"{written}: {error.errors()[0]['msg']}"
     return ""

@@ -30,7 +30,7 @@ from browse_together.contract.written import fingerprint
 from browse_together.naming import wire_name
 from browse_together.refusals import BrowseError, Busy
 from browse_together.results import Answer, PageInfo
-from browse_together.spelling import calls_in, in_python
+from browse_together.spelling import in_python, next_calls
 
 _BY_CODE: Final = {error.code: error for error in (*BrowseError.__subclasses__(), *Busy.__subclasses__())}
 _NEW: Final = "new"
@@ -234,8 +234,8 @@ class Connection:
         return listed
 
     def _error(self, failure: Failure) -> BrowseError:
-        kind, hint = _BY_CODE.get(failure.code, errors.InternalError), failure.hint or ""
-        error = kind(failure.message, in_python(hint), dict(failure.details), calls_in(hint), failure.request_id)
+        kind, hint = _BY_CODE.get(failure.code, errors.InternalError), failure.marked_hint
+        error = kind(failure.message, in_python(hint), dict(failure.details), next_calls(hint), failure.request_id)
         if isinstance(error, Busy):
             error.waiter = self.wait
         return error

@@ -73,7 +73,9 @@ class Agent:
     async def _post(self, body: dict[str, AnyJson], headers: dict[str, str] | None = None) -> httpx.Response:
         page_id = body.get("pageId")
         path = f"{wire.BROWSER}/{page_id}" if isinstance(page_id, str) and page_id else wire.BROWSER
-        return await self.http.post(path, json=body, headers=headers)
+        reply = await self.http.post(path, json=body, headers=headers)
+        assert "\\u0002" not in reply.text, f"a call is not spelled for its reader: {reply.text}"
+        return reply
 
 
 @dataclass

@@ -10,7 +10,7 @@ from playwright.async_api import Locator, Page
 
 from browse_together.contract.background import AtMost
 from browse_together.contract.model import Json
-from browse_together.contract.next_calls import next_call
+from browse_together.contract.next_calls import next_call, plain
 from browser_service.host import errors
 from browser_service.host.elements.locators import TREE_BOUNDS
 from browser_service.host.reading import tree
@@ -98,7 +98,7 @@ async def _mark_frame(page: Page, node: Node) -> None:
     with contextlib.suppress(PlaywrightError):  # the frame is gone
         frame = page.locator(f"aria-ref={node.ref}").content_frame
         if await frame.locator(f"{TREE_BOUNDS}=ended").count():
-            node.marks += (f"{_NOT_SHOWN}{next_call('content', frame=node.ref, format='text')}",)
+            node.marks += (f"{_NOT_SHOWN}{plain(next_call('content', frame=node.ref, format='text'))}",)
 
 
 def frames_not_shown(nodes: Tree) -> list[str]:

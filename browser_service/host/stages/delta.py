@@ -14,7 +14,7 @@ from browse_together.contract.actions.traits import Input, Reports
 from browse_together.contract.background import AtMost
 from browse_together.contract.cuts import cut
 from browse_together.contract.model import Json
-from browse_together.contract.next_calls import next_call
+from browse_together.contract.next_calls import next_call, plain
 from browse_together.contract.wire import DELTA_TEXT, OUTLINE_TEXT
 from browser_service.host.elements.locators import leading_ref
 from browser_service.host.handle.page import BrowserPage
@@ -127,7 +127,7 @@ class _Comparison:
         if self.previous.snapshot is self.previous.tree and not (report.omitted or self.news.remade):
             self.view.snapshot = self.view.tree
         changes = f"change{'s' * (report.omitted > 1)}"
-        rest = next_call("snapshot", page_id=self.page_id, since=True)
+        rest = plain(next_call("snapshot", page_id=self.page_id, since=True))
         more = f"{report.omitted} more {changes}: {rest}" if report.omitted else ""
         return "\n".join(filter(None, [self.title, report.text, more]))
 

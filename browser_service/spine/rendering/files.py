@@ -1,7 +1,7 @@
 """Renders the files of a reply: as lines that name them, and as blocks that carry them."""
 
 import base64
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, JsonValue
@@ -9,7 +9,7 @@ from pydantic.alias_generators import to_camel
 
 from browse_together.contract.calls import Preview
 from browse_together.contract.model import Json, list_at
-from browse_together.contract.next_calls import next_call
+from browse_together.contract.next_calls import Spell, next_call, spelled
 from browse_together.contract.quoting import Foreign, Frame, flat, of_file
 from browse_together.contract.replies import ForModel, Place
 from browse_together.contract.wire import FILE_URI, INLINE_TEXT
@@ -67,19 +67,20 @@ def files_of(result: Json) -> list[File]:
     return [*{file.artifact_id: file for file in files}.values()]
 
 
-def lines_of(file: File, spell: Callable[[str], str], *, is_named: bool) -> list[Line]:
+def lines_of(file: File, spell: Spell, *, is_named: bool) -> list[Line]:
     """Return lines that say what a file is, where it is, and which call reads it; without its id and size if another
     line has them."""
     before = f"{file.mime_type}, " if is_named else f"{file.artifact_id}: {file.mime_type}, {file.size} bytes, "
     if file.is_embedded:
         return [FileLine(before, file)]
     if file.is_text and not file.secret:
-        return [FileLine(before, file, spell(f"; read it: {next_call('content', cursor=f'{file.artifact_id}:0')}"))]
+        read = f"; read it: {next_call('content', cursor=f'{file.artifact_id}:0')}"
+        return [FileLine(before, file, spelled(read, spell))]
     line = FileLine(before, file)
     if not (preview := file.preview):
         return [line]
     more_hint = f" … more: {next_call('screenshot', cursor=preview.cursor)}" if preview.cursor else ""
-    return [line, spell(f"{preview.said}{more_hint}")]
+    return [line, spelled(f"{preview.said}{more_hint}", spell)]
 
 
 def attachments(file: File, form: ForModel) -> Iterator[Json]:

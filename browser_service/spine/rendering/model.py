@@ -7,18 +7,18 @@ from typing import Final, cast
 from pydantic import JsonValue
 
 from browse_together.contract.actions.base import Action
+from browse_together.contract.call_spellings import of_listed
 from browse_together.contract.errors import PageRequired
-from browse_together.contract.mentions import respelled_calls
 from browse_together.contract.model import Json, list_at, object_at
+from browse_together.contract.next_calls import Spell
 from browse_together.contract.quoting import Foreign, address, legible_json, one_line, quoted
 from browse_together.contract.replies import ForModel, ModelReply, error_lines
 from browse_together.contract.toolsets import listed_names
 from browse_together.contract.wire import DEFAULT_SESSION
 from browser_service.spine.rendering.files import File, Line, attachments, files_of, lines_of, text_block
-from browser_service.spine.rendering.reach import add_toolsets, spell_calls
+from browser_service.spine.rendering.own_words import Speller
 from browser_service.spine.rendering.result import (
     OF_PAGE,
-    Spell,
     is_foreseen,
     numbered,
     origin_of,
@@ -26,7 +26,8 @@ from browser_service.spine.rendering.result import (
     step_lines,
     without_bytes,
 )
-from browser_service.spine.rendering.told import PageReader
+from browser_service.spine.rendering.told import PageReader, page_to_name
+from browser_service.spine.rendering.toolsets import add_toolsets
 
 _MOST_NOTICES: Final = 8
 """A person's words, and three lines of what happened."""
@@ -84,7 +85,7 @@ def for_model(
     read about its pages."""
     envelope, toolsets = add_toolsets(envelope, action, form.toolsets)
     spell = _spell(form)
-    reading = _Reading(spell_calls(envelope, spell), action, form, spell, reader)
+    reading = _Reading(Speller(spell, page_to_name(envelope, reader)).written(envelope), action, form, spell, reader)
     reply = ModelReply(
         structured_content=_structured(reading) if form.structured else None,
         toolsets=toolsets,
@@ -109,7 +110,7 @@ def _structured(reading: _Reading) -> Json:
 def _spell(form: ForModel) -> Spell:
     """Return the function that spells calls in a way that works for the reader, whose list may lack some tools."""
     read = form.toolsets if form.read is None else form.read
-    return str if read is None else functools.partial(respelled_calls, listed=listed_names(read))
+    return str if read is None else functools.partial(of_listed, listed=listed_names(read))
 
 
 def _answered_request(result: Json) -> str:

@@ -2,7 +2,6 @@
 
 import functools
 import json
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Final, cast
 
@@ -11,7 +10,6 @@ from pydantic import BaseModel, ValidationError
 from browse_together.contract import catalogue, wire, written
 from browse_together.contract.actions.base import Action
 from browse_together.contract.errors import InvalidRequest
-from browse_together.contract.mentions import calls_on_page
 from browse_together.contract.model import Json, object_at
 from browse_together.contract.quoting import Foreign, assembled, escaped, legible
 from browse_together.contract.replies import (
@@ -30,10 +28,10 @@ from browse_together.contract.resources import JSON
 from browser_service.spine.register import Reply
 from browser_service.spine.rendering.files import File
 from browser_service.spine.rendering.model import for_model
-from browser_service.spine.rendering.reach import spell_calls
+from browser_service.spine.rendering.own_words import Speller
 from browser_service.spine.rendering.result import origin_of
 from browser_service.spine.rendering.terminal import for_terminal
-from browser_service.spine.rendering.told import PageReader
+from browser_service.spine.rendering.told import PageReader, page_to_name
 
 _HEADER_CHARACTERS: Final = 4_000
 """Longest header that is accepted; parsed headers are cached."""
@@ -57,35 +55,24 @@ def in_form(
 ) -> Reply:
     """Return the reply to `body` in a form; unchanged if there is none. `fingerprint` is that of the caller's
     catalogue."""
+    envelope = cast("Json", reply.body)  # an envelope is an object
     if form is None:
-        return reply
+        return replace(reply, body={**Speller().for_programs(envelope)})
     advice = OTHER_VERSION if fingerprint not in {None, written.fingerprint()} else ""
-    # an envelope is an object
-    return replace(reply, body={**rendered(cast("Json", reply.body), body, form, advice, reader)})
+    return replace(reply, body={**rendered(envelope, body, form, advice, reader)})
 
 
 def rendered(envelope: Json, body: Json, form: ReplyForm, advice: str = "", reader: PageReader | None = None) -> Json:
     """Return the envelope with the caller's rendering in place of the result, the page and the notices; a terminal
     keeps these, because it may print them too. `advice` is a line for failures."""
-    envelope = _on_named_page(envelope, reader)
+    page_id = page_to_name(envelope, reader)
+    programs = Speller(page_id=page_id)
     if isinstance(form, ForTerminal):
         action = catalogue.called({"action": form.action} if form.action else body)
-        return {**envelope, "rendered": _sendable(for_terminal(envelope, action))}
-    fields: Json = {key: envelope[key] for key in ("success", "error") if key in envelope}
-    return {**fields, "rendered": _sendable(_shown(envelope, catalogue.called(body), form, advice, reader))}
-
-
-def _on_named_page(envelope: Json, reader: PageReader | None) -> Json:
-    """Return the envelope whose advised calls name the page, if the call did: its caller may have others. Those of a
-    batch's step name the step's own."""
-    page = envelope.get("page")
-    if reader is None or not reader.named or not isinstance(page, dict):
-        return envelope
-
-    def on(place: Json) -> Callable[[str], str]:
-        return functools.partial(calls_on_page, page_id=str(place.get("pageId") or page["pageId"]))
-
-    return spell_calls(envelope, on(page), on)
+        return {**programs.for_programs(envelope), "rendered": _sendable(for_terminal(envelope, action, page_id))}
+    outcome: Json = {key: envelope[key] for key in ("success", "error") if key in envelope}
+    shown = _shown(envelope, catalogue.called(body), form, advice, reader)
+    return {**programs.for_programs(outcome), "rendered": _sendable(shown)}
 
 
 def _shown(
@@ -98,7 +85,7 @@ def _shown(
     if isinstance(form, ForModel):
         return for_model(envelope, action, form, advice, reader)
     if isinstance(form, ForReader):
-        return _for_reader(envelope, action, form)
+        return _for_reader(Speller(page_id=page_to_name(envelope, reader)).written(envelope), action, form)
     return _for_completion(envelope, form)
 
 

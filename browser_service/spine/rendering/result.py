@@ -1,7 +1,7 @@
 """Makes the text of a result: the action's text, then its effects, then how to read on."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -11,7 +11,7 @@ from browse_together.contract.actions.base import Action
 from browse_together.contract.catalogue import NAMES
 from browse_together.contract.cuts import shown_of
 from browse_together.contract.model import Json, list_at
-from browse_together.contract.next_calls import next_call
+from browse_together.contract.next_calls import Spell, next_call, spelled
 from browse_together.contract.quoting import Foreign, address, escaped, flat, quoted
 from browse_together.contract.replies import headers_line
 from browse_together.contract.wire import CHANGED, FORESEEN
@@ -27,9 +27,6 @@ _SEVERAL_LINES: Final = frozenset({"text", "help", "activity", "flows"})
 _ORIGIN_CHARACTERS: Final = 120
 _MOST_LINES: Final = 6
 
-Spell = Callable[[str], str]
-"""Spells the calls in a text as the reader can make them."""
-
 
 def result_lines(action: type[Action], result: Json, page_url: str, spell: Spell) -> list[str | Foreign]:
     """Return the action's text, or the whole result as JSON if it has none; then how to read on."""
@@ -37,7 +34,7 @@ def result_lines(action: type[Action], result: Json, page_url: str, spell: Spell
         call_id = result.get("callId")
         continuing, stopping = next_call("get_call", call_id=call_id), next_call("cancel_call", call_id=call_id)
         state = str(result.get("paused") or "Still running.")
-        return [spell(f"{state} Read on with {continuing}; {stopping} stops it.")]
+        return [spelled(f"{state} Read on with {continuing}; {stopping} stops it.", spell)]
     if result.get("suspended"):
         return [f"{result.get('observed')} Its call: {json.dumps({'callId': result.get('callId')})}."]
     value: JsonValue = result.get(action.text_key, without_advice(result))
@@ -50,7 +47,7 @@ def result_lines(action: type[Action], result: Json, page_url: str, spell: Spell
         value = _below(origin, value, str(result.get("navigatedTo", "")))
     beside = lines_beside(action, result, origin) if action.text_key in result else ()
     advice = str(result.get(ADVICE) or "")
-    return [*_value_lines(action, value, origin), *beside, advice, spell(reading_on(action, result))]
+    return [*_value_lines(action, value, origin), *beside, advice, spelled(reading_on(action, result), spell)]
 
 
 def _below(origin: str, said: str, url: str) -> str:

@@ -4,13 +4,14 @@ import json
 from typing import cast
 
 from browse_together.contract.actions.base import Action
-from browse_together.contract.mentions import as_commands
+from browse_together.contract.call_spellings import as_command
 from browse_together.contract.model import Json, list_at
+from browse_together.contract.next_calls import spelled
 from browse_together.contract.quoting import Foreign, address, assembled, each_framed, escaped, flat, one_line, quoted
 from browse_together.contract.replies import TerminalReply
 from browse_together.contract.wire import DEFAULT_SESSION
 from browser_service.spine.rendering.files import File
-from browser_service.spine.rendering.reach import spell_calls
+from browser_service.spine.rendering.own_words import Speller
 from browser_service.spine.rendering.result import (
     ADVICE,
     lines_beside,
@@ -25,13 +26,13 @@ _SEEN = "observed"
 """Key of the text of an act, which is for people. Other actions' texts may be what a script asked for."""
 
 
-def for_terminal(envelope: Json, action: type[Action]) -> TerminalReply:
+def for_terminal(envelope: Json, action: type[Action], page_id: str = "") -> TerminalReply:
     """Return the action's text, or its whole result as JSON if it has none; a file by its name and size.
 
     What a chat reads beside the text (effects, outline, changes, how to read on) stands below an act's text. With other
     actions it stands around the text, so that the text alone can be piped; a page's words are then shown without a
     frame."""
-    envelope = spell_calls(envelope, as_commands)
+    envelope = Speller(as_command, page_id).written(envelope)
     page = envelope.get("page")
     around = [_page_line(page)] if isinstance(page, dict) else []
     # the service's own notices
@@ -59,7 +60,7 @@ def _beside(result: Json, action: type[Action], page_url: str) -> list[str | For
     if action.text_key not in result or result.get("suspended"):
         return [advice]
     beside = lines_beside(action, result, origin_of(str(result.get("url") or page_url)))
-    return [*beside, advice, as_commands(reading_on(action, result))]
+    return [*beside, advice, spelled(reading_on(action, result), as_command)]
 
 
 def _text(result: Json, action: type[Action], file: File | None, page_url: str, beside: list[str | Foreign]) -> str:
@@ -74,7 +75,7 @@ def _text(result: Json, action: type[Action], file: File | None, page_url: str, 
 def _own_text(result: Json, action: type[Action], page_url: str) -> str:
     value = result.get(action.text_key, without_advice(result))
     if action.part_fields and isinstance(value, list):
-        return assembled([line for each in numbered(value) for line in step_lines(*each, page_url, as_commands)])
+        return assembled([line for each in numbered(value) for line in step_lines(*each, page_url, as_command)])
     if not isinstance(value, str):
         return escaped(json.dumps(value, indent=2, ensure_ascii=False))
     return flat(value) if action.text_key == _SEEN else value

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from browse_together.contract.model import Json
+from browse_together.contract.model import Json, object_at
 from browser_service.rules.bounded import Bounded
 
 _MOST: Final = 20_000
@@ -79,3 +79,8 @@ class PageReader:
         call needs the revision, or the call named no page and the agent's last one was on another."""
         same_page, known = self._told.note(self._client_id, self._agent, page_id, line)
         return not known or self.counts or not (self.named or same_page)
+
+
+def page_to_name(envelope: Json, reader: PageReader | None) -> str:
+    """Return the page that the calls in a reply are to name, because its call did: the caller may have others."""
+    return str(object_at(envelope, "page").get("pageId", "")) if reader is not None and reader.named else ""

@@ -7,6 +7,7 @@ from pydantic.alias_generators import to_camel
 
 from browse_together.contract.errors import BrowseError, ErrorBody, Relayed
 from browse_together.contract.model import Json, object_at
+from browse_together.contract.next_calls import Spell, marked, sent, spelled
 
 
 class Lenient(BaseModel):
@@ -29,16 +30,33 @@ class Failure(Lenient):
     hint: str | None = None
     details: Json = {}
     request_id: str = ""
+    calls: list[Json] = []
+    """The calls that the words name, which stand in them as JSON."""
 
     @classmethod
     def from_error(cls, error: BrowseError, request_id: str = "") -> Self:
         """Make the failure of an error raised on this side."""
-        return cls.model_validate(error.body(request_id).model_dump(by_alias=True))
+        return cls.model_validate(sent(error.body(request_id).model_dump(by_alias=True)))
+
+    def words(self, spell: Spell) -> Json:
+        """Return message and hint with their calls as `spell` writes them."""
+        return {key: spelled(text, spell) for key, text in self._marked.items()}
+
+    @property
+    def marked_hint(self) -> str:
+        """Return the hint with its calls marked, as on the side that raised the error."""
+        return self._marked.get("hint", "")
+
+    @property
+    def _marked(self) -> dict[str, str]:
+        calls = [str(each["text"]) for each in self.calls]
+        hint = {"hint": marked(self.hint, calls)} if self.hint else {}
+        return {"message": marked(self.message, calls), **hint}
 
     def relayed(self, status: int = BrowseError.status) -> Relayed:
         """Return the failure as an error to raise on this side."""
-        told = self.model_dump(include={"code", "message", "hint", "details", "request_id"})
-        return Relayed(ErrorBody(status=status, **told))
+        told = self.model_dump(include={"code", "details", "request_id"})
+        return Relayed(ErrorBody(status=status, **told, **self._marked))
 
     @property
     def context(self) -> Json:

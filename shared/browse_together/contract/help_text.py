@@ -1,6 +1,5 @@
 """Writes the text of `help`: one action in full, or the list of all."""
 
-import json
 from collections.abc import Iterable, Mapping
 from itertools import groupby
 from types import MappingProxyType
@@ -222,7 +221,7 @@ def action_help(name: str, limits: Limits = UNLIMITED) -> str:
             *(own or ["No arguments of its own."]),
             *([f"As every tool of a page: {', '.join(every)}."] if issubclass(action, PageAction) else []),
             *bags,
-            f"Example: {action.name()} {json.dumps(example(action), ensure_ascii=False)}",
+            f"Example: {next_call(action.name(), **example(action))}",
             *([f"This token does not allow it ({rule})."] if (rule := limits.rule_against(action)) else []),
         ]
     )

@@ -3,7 +3,9 @@
 import pytest
 
 from browse_together.contract import wire
-from browse_together.contract.mentions import as_commands
+from browse_together.contract.call_spellings import as_command
+from browse_together.contract.help_text import action_help
+from browse_together.contract.next_calls import spelled
 from browse_together.contract.replies import OTHER_VERSION, ForCompletion, ForModel, ForReader, ForTerminal, ReplyForm
 from tests.support.json import AnyJson
 from tests.support.service import Agent
@@ -70,9 +72,9 @@ async def test_a_terminal_gets_readable_text_and_json_besides_the_envelope(agent
 
 
 async def test_a_terminal_that_reads_on_in_a_call_is_shown_what_that_was_about(agent: Agent) -> None:
-    said = await agent.reply("help", headers={wire.CALL_ID: "c-1"}, name="hover")
+    await agent.reply("help", headers={wire.CALL_ID: "c-1"}, name="hover")
     body = await asked(agent, ForTerminal(action="help"), "get_call", callId="c-1")
-    assert body["rendered"]["text"] == as_commands(said.json()["result"]["help"])
+    assert body["rendered"]["text"] == spelled(action_help("hover"), as_command)
     assert "Example: browse-together run hover --selector " in body["rendered"]["text"]
 
 

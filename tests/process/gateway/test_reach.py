@@ -1,8 +1,9 @@
 """Tests that every tool is within a chat's reach: through call_tool, by a longer list, and as replies advise it."""
 
+import functools
 import json
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 from typing import Any
 
 import pytest
@@ -10,12 +11,13 @@ from mcp import Client
 from mcp.types import CallToolResult
 
 from browse_together.contract import toolsets
+from browse_together.contract.call_spellings import of_listed
 from browse_together.contract.catalogue import ACTIONS, NAMES
 from browse_together.contract.errors import every_error
 from browse_together.contract.help_text import action_help
-from browse_together.contract.mentions import respelled_calls
+from browse_together.contract.next_calls import marked, next_call, spelled
 from browse_together.contract.toolsets import APART, listed_names, tools
-from browser_service.spine.rendering.reach import spell_calls
+from browser_service.spine.rendering.own_words import Speller
 from examples.processes import ServiceProcess
 from mcp_gateway.tools import listed_tools
 from tests.support.chat import MODERN, Json, chatting
@@ -29,6 +31,10 @@ HOVERED = """<title>Shop</title><button id=b onmouseover="document.title='hovere
 
 CORE = listed_names(frozenset({"core"}))
 ADVICE = re.compile(r"(?<![\w\"'])(\w+) (?=\{)")
+
+
+def as_listed(text: str, listed: Collection[str]) -> str:
+    return spelled(text, functools.partial(of_listed, listed=listed))
 
 
 async def through(client: Client, name: Any, arguments: Any = None, **beside: Any) -> CallToolResult:  # Any: JSON
@@ -209,48 +215,39 @@ def test_every_call_that_an_error_or_an_action_advises_can_be_made_from_the_shor
     hints += [action_help(name) for name in ACTIONS]
     advised = set()
     for hint in hints:
-        told = respelled_calls(hint, core)
+        told = as_listed(hint, core)
         advised |= {name for name in ADVICE.findall(told) if name in NAMES}
-        assert respelled_calls(told, core) == told
     assert advised <= core, advised - core
     assert "call_tool" in advised
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("call", "told"),
     [
+        ("goto {}", "goto {}"),
         ("focus {}", 'call_tool {"name": "focus", "arguments": {}}'),
-        ("Then goto {}; focus {}.", 'Then goto {}; call_tool {"name": "focus", "arguments": {}}.'),
-        ('hold_page {"reason": "a } {"} now', 'call_tool {"name": "hold_page", "arguments": {"reason": "a } {"}} now'),
-        ("close_session {...}.", 'call_tool {"name": "close_session", "arguments": {...}}.'),
-        ('"focus" {}', '"focus" {}'),
-        ("focus {", "focus {"),
-        ("my_focus {}", "my_focus {}"),
-        ("focus and hover", "focus and hover"),
+        ('hold_page {"reason": "a } {"}', 'call_tool {"name": "hold_page", "arguments": {"reason": "a } {"}}'),
+        ("close_session {...}", 'call_tool {"name": "close_session", "arguments": {...}}'),
     ],
 )
-def test_a_call_of_what_is_not_listed_is_told_as_one_that_can_be_made(text: str, told: str) -> None:
-    assert respelled_calls(text, CORE) == told
-    assert respelled_calls(text, listed_names(frozenset({"all"}))) == text
-
-
-def test_a_text_that_a_page_has_made_long_is_told_without_delay() -> None:
-    for text in ("focus {" * 100_000, "{" * 100_000_000):
-        assert respelled_calls(text, CORE) == text
-    assert respelled_calls("focus {} " * 10_000, CORE).count("call_tool") == 50
+def test_a_call_of_what_is_not_listed_is_told_as_one_that_can_be_made(call: str, told: str) -> None:
+    text = marked(f"Then {call}.", [call])
+    assert as_listed(text, CORE) == f"Then {told}."
+    assert as_listed(text, listed_names(frozenset({"all"}))) == f"Then {call}."
 
 
 def test_a_reply_is_told_so_in_all_of_its_own_words_and_a_page_is_not() -> None:
-    own: Any = {"observed": "focus {}", "content": "focus {}"}  # Any: JSON
+    focus = next_call("focus")
+    own: Any = {"observed": focus, "content": "focus {}"}  # Any: JSON
     # Any: as above, JSON of which a test reads what it likes
-    failed: Any = {"code": "TIMEOUT", "message": "x", "hint": "focus {}", "details": {"context": {"done": [{**own}]}}}
+    failed: Any = {"code": "TIMEOUT", "message": "x", "hint": focus, "details": {"context": {"done": [{**own}]}}}
     reply: Any = {  # Any: JSON
         "success": False,
         "result": {**own, "steps": [{**own}]},
         "error": failed,
-        "notices": [{"text": "focus {}"}],
+        "notices": [{"text": focus}],
     }
-    told: Any = spell_calls(reply, lambda text: respelled_calls(text, CORE))  # Any: JSON
+    told: Any = Speller(functools.partial(of_listed, listed=CORE)).written(reply)  # Any: JSON
     assert (
         told["error"]["hint"] == told["notices"][0]["text"] == (said := 'call_tool {"name": "focus", "arguments": {}}')
     )

@@ -1,11 +1,11 @@
-"""Tests how the calls are spelled that errors, hints and notices name."""
+"""Tests how errors, hints and notices name calls."""
 
 import ast
 import json
 
 import pytest
 
-from browse_together.contract.next_calls import next_call
+from browse_together.contract.next_calls import calls_in, marked, next_call, plain, sent, spelled
 from scripts.lint import calls
 
 
@@ -39,9 +39,36 @@ def test_a_call_that_is_typed_by_hand_is_found(code: str, is_typed: bool) -> Non
     ],
 )
 def test_a_call_is_spelled_as_it_is_made(made: str, text: str) -> None:
-    assert made == text
+    assert plain(made) == text
 
 
 def test_a_call_without_placeholders_is_json() -> None:
-    name, _, arguments = next_call("press", selector='text="a\\b"', key="Enter").partition(" ")
-    assert (name, json.loads(arguments)) == ("press", {"selector": 'text="a\\b"', "key": "Enter"})
+    (call,) = calls_in(next_call("press", selector='text="a\\b"', key="Enter"))
+    assert (call.action, json.loads(call.written)) == ("press", {"selector": 'text="a\\b"', "key": "Enter"})
+    assert call.arguments == json.loads(call.written)
+
+
+def test_the_calls_in_a_text_are_those_that_we_name_and_nobody_elses_words() -> None:
+    text = f"'goto {{}}' is missing: {next_call('find', text='}} goto {')}, or {next_call('check', ...)}."
+    assert [(call.action, call.arguments) for call in calls_in(text)] == [
+        ("find", {"text": "}} goto {"}),
+        ("check", {"...": True}),
+    ]
+    assert spelled(text, lambda call: call.action) == "'goto {}' is missing: find, or check."
+
+
+def test_an_error_that_is_sent_has_its_calls_as_data_too_and_they_are_found_again() -> None:
+    hint = f"Own copy: {next_call('open_page', url='...')}. All: {next_call('list_pages')}."
+    error = sent({"code": "PAGE_OWNED", "message": "It is in use.", "hint": hint})
+    assert error["hint"] == 'Own copy: open_page {"url": "..."}. All: list_pages {}.'
+    assert error["calls"] == [
+        {"action": "open_page", "arguments": {"url": "..."}, "text": 'open_page {"url": "..."}'},
+        {"action": "list_pages", "arguments": {}, "text": "list_pages {}"},
+    ]
+    assert marked(error["hint"], [call["text"] for call in error["calls"]]) == hint
+    assert "calls" not in sent({"code": "TIMEOUT", "message": "x", "hint": None})
+
+
+def test_a_text_that_a_page_has_made_long_is_spelled_without_delay() -> None:
+    for text in ("\x02focus {" * 100_000, "\x02" * 1_000_000, "{" * 100_000_000):
+        assert spelled(text, lambda _: "") == text

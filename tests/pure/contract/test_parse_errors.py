@@ -9,6 +9,7 @@ from pydantic import JsonValue
 
 from browse_together.contract.catalogue import ACTIONS, NAMES, parse
 from browse_together.contract.errors import ErrorBody, InvalidRequest, ValidationFailed
+from browse_together.contract.next_calls import next_call
 
 Body = dict[str, JsonValue]
 
@@ -82,7 +83,7 @@ def test_a_body_without_an_action_is_shown_one() -> None:
 def test_an_unknown_argument_suggests_the_nearest_and_where_all_are_listed(typo: str, meant: str) -> None:
     error = refused({**CLICK, typo: 1})
     assert error.message == f"Unknown argument {typo!r} for click."
-    assert error.hint == f'Did you mean {meant!r}? All that it takes: help {{"name": "click"}}.'
+    assert error.hint == f"Did you mean {meant!r}? All that it takes: {next_call('help', name='click')}."
     assert (error.details["tool"], field(error)) == ("click", typo)
 
 

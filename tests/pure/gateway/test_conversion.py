@@ -419,6 +419,8 @@ def test_a_reply_that_the_service_made_no_text_of_is_told_all_the_same() -> None
     told = results.model_reply(Reply.model_validate(done({"pages": []})), "list_pages", form)
     assert told.content == [{"type": "text", "text": '{"pages":[]}'}]
     assert told.structured_content == done({"pages": []})
-    refused = Reply.model_validate(failed("UNAUTHORIZED", "No token.", hint="Then focus {}."))
+    refused = Reply.model_validate(
+        failed("UNAUTHORIZED", "No token.", hint="Then focus {}.", calls=[{"text": "focus {}"}])
+    )
     (block,) = results.model_reply(refused, "click", form, "Restart it.").content
     assert block["text"] == ('UNAUTHORIZED: No token.\nThen call_tool {"name": "focus", "arguments": {}}.\nRestart it.')

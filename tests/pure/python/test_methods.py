@@ -19,11 +19,12 @@ from browse_together.contract import toolsets
 from browse_together.contract.actions.base import Action, PageAction
 from browse_together.contract.catalogue import ACTIONS
 from browse_together.contract.errors import every_error
+from browse_together.contract.next_calls import next_call
 from browse_together.contract.schema import full_schema, inherited_names, properties_of, required_of
 from browse_together.naming import wire_name
 from browse_together.refusals import BrowseError, Busy
 from browse_together.results import RESULTS, Answer, Done, Download, File, Table
-from browse_together.spelling import calls_in, in_python
+from browse_together.spelling import in_python, next_calls
 from tests.support.each import each
 
 OURS = {name: action for name, action in ACTIONS.items() if toolsets.category(action) not in {"seven", "help"}}
@@ -82,14 +83,15 @@ def test_every_result_is_of_an_action_and_every_error_has_its_class() -> None:
 
 
 def test_calls_in_hints_are_spelt_as_python() -> None:
-    hint = 'Wait: claim_page {"pageId": "cart", "waitSeconds": 30}. Or list_pages {}, or goto {"url": "...", ...}: {x}.'
+    wait, goto = next_call("claim_page", page_id="cart", wait_seconds=30), next_call("goto", ..., url="...")
+    hint = f"Wait: {wait}. Or {next_call('list_pages')}, or {goto}: {{x}}."
     assert in_python(hint) == (
         'Wait: browser.page("cart").claim_page(wait_seconds=30). '
         'Or browser.list_pages(), or page.goto(url="...", ...): {x}.'
     )
     assert in_python('or with "strict": false for the first') == "or with strict=False for the first"
-    assert [call.action for call in calls_in(hint)] == ["claim_page", "list_pages", "goto"]
-    assert calls_in('a page says: nonsense {"pageId": 1} and click {"selector": ') == []
+    assert [call.action for call in next_calls(hint)] == ["claim_page", "list_pages", "goto"]
+    assert next_calls('a page says: click {"selector": "#buy"}') == []
 
 
 def test_a_file_that_did_not_come_says_why() -> None:

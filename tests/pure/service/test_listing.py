@@ -1,6 +1,7 @@
 """Tests what is listed of the open pages: one's own whole, of people's the latest, and of many other agents' their
 number."""
 
+from browse_together.contract.next_calls import next_call
 from browse_together.contract.pages import PageState, Parked
 from browser_service.clients.listing import listing
 from tests.support.json import AnyJson
@@ -46,7 +47,7 @@ def test_relevant_pages_are_listed_and_the_rest_counted() -> None:
     assert lines[-3:] == [
         "People's: 10 more.",
         "Other agents': 11 more (Claude · shop 7; Codex 3; nobody's now 1).",
-        'All of them: list_pages {"all": true}.',
+        f"All of them: {next_call('list_pages', all=True)}.",
     ]
 
 

@@ -3,6 +3,7 @@
 from pydantic import JsonValue
 
 from browse_together.contract.model import Json
+from browse_together.contract.next_calls import next_call
 from browse_together.contract.replies import ForModel
 from browser_service.spine.rendering.reply import rendered
 from browser_service.spine.rendering.told import ToldPages
@@ -46,7 +47,8 @@ def test_a_path_names_the_page_too() -> None:
 
 def test_advice_names_the_page_of_its_step_where_the_call_named_one() -> None:
     steps: list[JsonValue] = [
-        {"action": "find", "pageId": page_id, "found": "", "advice": "look: content {}"} for page_id in ("cart", "mail")
+        {"action": "find", "pageId": page_id, "found": "", "advice": f"look: {next_call('content')}"}
+        for page_id in ("cart", "mail")
     ]
     page: Json = {"pageId": "cart", "url": "https://shop.example/", "title": "", "revision": 1}
     envelope: Json = {"success": True, "result": {"steps": steps}, "page": page}
