@@ -65,7 +65,9 @@ class _BatchRun:
         for at, part in enumerate(batch.parts()):
             try:
                 call_id = f"{self._record.call_id}.{at + 1}"
-                reply = await self._wait(self._begin(batch, part, call_id), batch, ends_at)
+                is_last = at == len(batch.parts()) - 1
+                step = self._begin(batch, part, call_id, continues=not is_last)
+                reply = await self._wait(step, batch, ends_at)
                 self._done.append(self._step_result(part, reply))
             except BrowseError as error:
                 error.details.pop("tool", None)  # the caller called the batch
@@ -73,7 +75,7 @@ class _BatchRun:
                 return Outcome(call_id=self._record.call_id, error=failed.body(), page=self._page)
         return Outcome(call_id=self._record.call_id, result={"steps": [*self._done]}, page=self._page)
 
-    def _begin(self, batch: Action, part: Action, call_id: str) -> Record | Reply:
+    def _begin(self, batch: Action, part: Action, call_id: str, *, continues: bool) -> Record | Reply:
         if self._record.cancel.requested:
             raise Cancelled("The call was cancelled before this step; it did not happen.")
         share = sum(each.text_key != "observed" for each in batch.parts()) or 1
@@ -82,6 +84,7 @@ class _BatchRun:
             self._with_address(batch, part),
             call_id=call_id,
             inline_text=max(1, self._inline_text // share),
+            continues=continues,
             request_id=call_id,
             counted=False,
         )

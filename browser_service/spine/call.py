@@ -32,6 +32,8 @@ class FrontCall:
     call_id: str = ""
     attempt: int = 1
     inline_text: int | None = None
+    continues: bool = False
+    """True for a step of a batch that is not its last."""
     request_id: str = ""
     parent_span: Mapping[str, str] = field(default_factory=dict)
     """The W3C trace context of the caller: `traceparent`, `tracestate`. Steps have none: they are below their call."""

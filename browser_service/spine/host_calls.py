@@ -193,6 +193,7 @@ class HostCalls(Stage):
             page_limit=PageLimit(most=most, token=caller.token_name) if (most := caller.limits.pages) else None,
             hides_cookies=self.policy.hides_cookies(caller, address.session_id),
             inline_text=asked.inline_text,
+            continues=asked.continues,
         )
         if stored is not None and stored.restores:
             record = self.directory.sessions.record(address.session_id or "")

@@ -36,6 +36,7 @@ class BrowserPage:
         *,
         reply_shares: int = 1,
         quiet: bool = False,
+        is_last: bool = True,
         follows: bool = False,
     ) -> None:
         self._entry = entry
@@ -50,16 +51,19 @@ class BrowserPage:
         """How many parts of a call share the room for text in its reply."""
         self.quiet = quiet
         """Further acts of the same call follow; the last one reports what all did to the page."""
+        self.is_last = is_last
+        """No further step of the same call follows: what it led to may be outlined."""
         self.follows = follows
         """Acts of the same call came before; their effects may still arrive."""
         self.files = Files(self.artifacts, self.call, self.record.page_id, reply_shares)
         self.looks = Looks(self.record, self.call.client_id)
 
     def for_part(
-        self, step: CallRun, perform_part: PartRunner, *, reply_shares: int, quiet: bool, follows: bool
+        self, step: CallRun, perform_part: PartRunner, *, reply_shares: int, quiet: bool, is_last: bool, follows: bool
     ) -> "BrowserPage":
         """Return the page as one part of the call sees it."""
-        return BrowserPage(self._entry, step, perform_part, reply_shares=reply_shares, quiet=quiet, follows=follows)
+        place = {"quiet": quiet, "is_last": is_last, "follows": follows}
+        return BrowserPage(self._entry, step, perform_part, reply_shares=reply_shares, **place)
 
     @property
     def came(self) -> list[str]:

@@ -139,12 +139,18 @@ def _ref_of(change: news.Change) -> str:
 def shows_changes(page: BrowserPage, action: Action) -> bool:
     """Say if the reply to an act shows what changed."""
     delta = action.text_key == "observed" and action.asked_reply.amount == "delta" and not action.asked_reply.trial
-    return delta and not leaves_to_later(page, action) and not page.record.dialog and not page.observer.navigating_to
+    is_own = not leaves_to_later(page, action) and (outlines(page, action) or not action.navigates)
+    return delta and is_own and not page.record.dialog and not page.observer.navigating_to
 
 
 def leaves_to_later(page: BrowserPage, action: Action) -> bool:
     """Say if an act is a part of a call whose changes a later part shows."""
     return page.quiet and "reply" not in action.model_fields_set
+
+
+def outlines(page: BrowserPage, action: Action) -> bool:
+    """Say if the reply to an act outlines a document that is new to its client."""
+    return (page.is_last and not page.call.continues) or "reply" in action.model_fields_set
 
 
 async def page_before(page: BrowserPage, action: Action) -> PageBefore:
@@ -202,15 +208,18 @@ async def page_delta(
     async with AtMost(_LOOK_MS / 1000, PlaywrightError):
         if observation.visited_urls and action.navigates:
             return PageDelta(_outline(page, await page.looks.refresh_view(_LOOK_MS), OUTLINE_TEXT))
-        return await _delta_of_act(page, action, observation, before)
+        moves, last = page.observer.moves, page.looks.view
+        state = _known_state(page, observation) or await page.looks.state(TURNS)
+        if outlines(page, action) or (last is not None and last.document == state.document):
+            return await _delta_of_act(page, action, observation, before, (state, moves))
     return None
 
 
 async def _delta_of_act(
-    page: BrowserPage, action: Action, observation: Observation, before: PageBefore
+    page: BrowserPage, action: Action, observation: Observation, before: PageBefore, looked: tuple[State, int]
 ) -> PageDelta | None:
-    last, moves = page.looks.view, page.observer.moves
-    state = _known_state(page, observation) or await page.looks.state(TURNS)
+    """`looked` is the state after the act, and how often the page had moved before it was read."""
+    last, (state, moves) = page.looks.view, looked
     previous = before.state or (last.state if last else None)
     same = previous is not None and state.is_like(previous)
     whole = last is not None and not last.frames and action.input is not Input.HOVER  # to which styles alone may react

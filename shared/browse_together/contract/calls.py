@@ -99,6 +99,7 @@ class Call(Model):
     guard: Guard | None = Field(default=None, description="Of a guarded chat alone.")
     by_person: bool = Field(default=False, description="The account's own person acts, whom no hold keeps out.")
     inline_text: int | None = Field(default=None, description="Characters of text the caller wants in the reply.")
+    continues: bool = Field(default=False, description="More steps of the same batch follow.")
 
     @property
     def client(self) -> ClientRef:

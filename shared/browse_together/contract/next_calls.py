@@ -53,8 +53,8 @@ def next_call(action: str, *more: EllipsisType, **given: object) -> str:
 
 
 def spelled(text: str, spell: Spell) -> str:
-    """Return the text with its calls as `spell` writes them."""
-    return _MARKED.sub(lambda found: spell(Call(found[1], found[2])), text) if _BEGIN in text else text
+    """Return the text with its calls as `spell` writes them. One that was cut stays what is left of it."""
+    return plain(_MARKED.sub(lambda found: spell(Call(found[1], found[2])), text)) if _BEGIN in text else text
 
 
 def plain(text: str) -> str:

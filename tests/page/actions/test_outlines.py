@@ -281,6 +281,24 @@ async def test_the_last_of_several_acts_in_a_call_reports_all_changes(tab: Tab) 
     assert last["changes"].count('+ button "Added"') == 2
 
 
+@pytest.mark.parametrize("elsewhere", [False, True])
+async def test_the_last_step_of_a_batch_alone_outlines_a_document(agent: Agent, tab: Tab, *, elsewhere: bool) -> None:
+    """Whether the batch has one turn, or its steps are calls of their own."""
+    for page_id in ("tab", *(["other"] if elsewhere else [])):
+        await agent.call("goto", pageId=page_id, url="about:blank")
+    links = [tab.site.page(f"/{number}", f"<h1>Number {number}</h1><a href=/shop>Shop</a>") for number in (1, 2)]
+    tab.site.page("/shop", SHOP)
+    first = {"action": "goto", "url": links[0], **({"pageId": "other"} if elsewhere else {})}
+    goto, click, find = {"action": "goto", "url": links[1]}, {"action": "click", "selector": "a"}, {"action": "find"}
+    one, two, found = (await tab.call("batch", steps=[first, goto, find | {"text": "Number"}]))["steps"]
+    assert [each["observed"] for each in (one, two)] == [f"HTTP 200; navigated to {url}" for url in links]
+    assert (["outline" in each for each in (one, two)], "Number 2" in found["found"]) == ([False, False], True)
+    one, two, last = (await tab.call("batch", steps=[first, goto, click]))["steps"]
+    assert ["outline" in each for each in (one, two, last)] == [False, False, True]
+    one, two = (await tab.call("batch", steps=[first | {"reply": "delta"}, goto]))["steps"]
+    assert ["outline" in each for each in (one, two)] == [True, True], "as asked for"
+
+
 async def test_a_change_by_a_step_is_told_whatever_replies_are_asked_for(tab: Tab) -> None:
     click, dead = {"action": "click", "selector": "role=button"}, {"action": "click", "selector": "h1"}
     asked: list[tuple[Json, Json]] = [({}, {"reply": "effects"}), ({}, {"reply": "none"}), ({"reply": "delta"}, {})]
