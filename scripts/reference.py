@@ -133,8 +133,8 @@ def _errors() -> str:
     columns = ("code", "HTTP", "raised when", "what to do")
     rows = [(f"`{error.code}`", str(error.status), _meaning(error), plain(error.hint or "")) for error in every_error()]
     about = (
-        "A reply may carry a more particular advice than the one here. The calls that it names are in the error's `calls` "
-        "too, for programs: `action`, `arguments`, and the `text` that stands for each."
+        "A reply may carry a more particular advice than the one here. The calls that it names are in the error's "
+        "`calls` too, for programs: `action`, `arguments`, and the `text` that stands for each."
     )
     return f"## Errors\n\n{about}\n\n{_table(columns, rows)}"
 

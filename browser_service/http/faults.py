@@ -15,7 +15,7 @@ from browse_together.contract.errors import BrowseError, InvalidRequest, MethodN
 from browse_together.contract.model import Json
 from browser_service.observability.logging import unexpected
 from browser_service.spine.envelope import failed
-from browser_service.spine.rendering.own_words import Speller
+from browser_service.spine.rendering.own_words import for_programs
 
 log = structlog.get_logger(__name__)
 
@@ -42,7 +42,7 @@ def error_response(error: BrowseError, request_id: str = "") -> JSONResponse:
     headers = {wire.CATALOGUE: written.fingerprint(), wire.REQUEST_ID: request_id}
     if reply.status == 401:  # noqa: PLR2004 - HTTP asks for it there
         headers["WWW-Authenticate"] = "Bearer"
-    return JSONResponse(Speller().for_programs(cast("Json", reply.body)), status_code=reply.status, headers=headers)
+    return JSONResponse(for_programs(cast("Json", reply.body)), status_code=reply.status, headers=headers)
 
 
 def install(app: FastAPI) -> None:

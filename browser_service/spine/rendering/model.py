@@ -16,7 +16,6 @@ from browse_together.contract.replies import ForModel, ModelReply, error_lines
 from browse_together.contract.toolsets import listed_names
 from browse_together.contract.wire import DEFAULT_SESSION
 from browser_service.spine.rendering.files import File, Line, attachments, files_of, lines_of, text_block
-from browser_service.spine.rendering.own_words import Speller
 from browser_service.spine.rendering.result import (
     OF_PAGE,
     is_foreseen,
@@ -26,7 +25,7 @@ from browser_service.spine.rendering.result import (
     step_lines,
     without_bytes,
 )
-from browser_service.spine.rendering.told import PageReader, page_to_name
+from browser_service.spine.rendering.told import PageReader
 from browser_service.spine.rendering.toolsets import add_toolsets
 
 _MOST_NOTICES: Final = 8
@@ -81,11 +80,10 @@ class _Reading:
 def for_model(
     envelope: Json, action: type[Action], form: ForModel, advice: str = "", reader: PageReader | None = None
 ) -> ModelReply:
-    """Return the content blocks of a reply. `advice` is a line for failures; `reader` knows what the agent has already
-    read about its pages."""
+    """Return the content blocks of a reply, whose own words are spelled for this form. `advice` is a line for failures;
+    `reader` knows what the agent has already read about its pages."""
     envelope, toolsets = add_toolsets(envelope, action, form.toolsets)
-    spell = _spell(form)
-    reading = _Reading(Speller(spell, page_to_name(envelope, reader)).written(envelope), action, form, spell, reader)
+    reading = _Reading(envelope, action, form, spell_for(form), reader)
     reply = ModelReply(
         structured_content=_structured(reading) if form.structured else None,
         toolsets=toolsets,
@@ -107,7 +105,7 @@ def _structured(reading: _Reading) -> Json:
     return {**envelope, "untrusted": f"{origin}: {_UNTRUSTED}"}
 
 
-def _spell(form: ForModel) -> Spell:
+def spell_for(form: ForModel) -> Spell:
     """Return the function that spells calls in a way that works for the reader, whose list may lack some tools."""
     read = form.toolsets if form.read is None else form.read
     return str if read is None else functools.partial(of_listed, listed=listed_names(read))

@@ -27,8 +27,8 @@ from browse_together.contract.replies import (
 from browse_together.contract.resources import JSON
 from browser_service.spine.register import Reply
 from browser_service.spine.rendering.files import File
-from browser_service.spine.rendering.model import for_model
-from browser_service.spine.rendering.own_words import Speller
+from browser_service.spine.rendering.model import for_model, spell_for
+from browser_service.spine.rendering.own_words import for_programs, spell_words
 from browser_service.spine.rendering.result import origin_of
 from browser_service.spine.rendering.terminal import for_terminal
 from browser_service.spine.rendering.told import PageReader, page_to_name
@@ -57,7 +57,7 @@ def in_form(
     catalogue."""
     envelope = cast("Json", reply.body)  # an envelope is an object
     if form is None:
-        return replace(reply, body={**Speller().for_programs(envelope)})
+        return replace(reply, body={**for_programs(envelope)})
     advice = OTHER_VERSION if fingerprint not in {None, written.fingerprint()} else ""
     return replace(reply, body={**rendered(envelope, body, form, advice, reader)})
 
@@ -66,13 +66,13 @@ def rendered(envelope: Json, body: Json, form: ReplyForm, advice: str = "", read
     """Return the envelope with the caller's rendering in place of the result, the page and the notices; a terminal
     keeps these, because it may print them too. `advice` is a line for failures."""
     page_id = page_to_name(envelope, reader)
-    programs = Speller(page_id=page_id)
     if isinstance(form, ForTerminal):
         action = catalogue.called({"action": form.action} if form.action else body)
-        return {**programs.for_programs(envelope), "rendered": _sendable(for_terminal(envelope, action, page_id))}
-    outcome: Json = {key: envelope[key] for key in ("success", "error") if key in envelope}
-    shown = _shown(envelope, catalogue.called(body), form, advice, reader)
-    return {**programs.for_programs(outcome), "rendered": _sendable(shown)}
+        data = for_programs(envelope, page_id)
+        return {**data, "rendered": _sendable(for_terminal(envelope, action, page_id))}
+    envelope = spell_words(envelope, spell_for(form) if isinstance(form, ForModel) else str, page_id)
+    fields: Json = {key: envelope[key] for key in ("success", "error") if key in envelope}
+    return {**fields, "rendered": _sendable(_shown(envelope, catalogue.called(body), form, advice, reader))}
 
 
 def _shown(
@@ -85,7 +85,7 @@ def _shown(
     if isinstance(form, ForModel):
         return for_model(envelope, action, form, advice, reader)
     if isinstance(form, ForReader):
-        return _for_reader(Speller(page_id=page_to_name(envelope, reader)).written(envelope), action, form)
+        return _for_reader(envelope, action, form)
     return _for_completion(envelope, form)
 
 

@@ -11,7 +11,7 @@ from browse_together.contract.quoting import Foreign, address, assembled, each_f
 from browse_together.contract.replies import TerminalReply
 from browse_together.contract.wire import DEFAULT_SESSION
 from browser_service.spine.rendering.files import File
-from browser_service.spine.rendering.own_words import Speller
+from browser_service.spine.rendering.own_words import spell_words
 from browser_service.spine.rendering.result import (
     ADVICE,
     lines_beside,
@@ -32,7 +32,7 @@ def for_terminal(envelope: Json, action: type[Action], page_id: str = "") -> Ter
     What a chat reads beside the text (effects, outline, changes, how to read on) stands below an act's text. With other
     actions it stands around the text, so that the text alone can be piped; a page's words are then shown without a
     frame."""
-    envelope = Speller(as_command, page_id).written(envelope)
+    envelope = spell_words(envelope, as_command, page_id)
     page = envelope.get("page")
     around = [_page_line(page)] if isinstance(page, dict) else []
     # the service's own notices

@@ -29,7 +29,9 @@ def of_listed(call: Call, listed: Collection[str]) -> str:
 
 
 def on_page(call: Call, page_id: str) -> Call:
-    """Return the call with this page, if it needs a page but names none."""
+    """Return the call with this page, if there is one, and the call needs a page but names none."""
+    if not page_id:
+        return call
     action, written = catalogue.NAMES[call.action].action, call.written
     is_of_own_page = issubclass(action, PageAction) and action.unaddressed is Unaddressed.ONLY_PAGE
     if not is_of_own_page or _ADDRESSED.search(written) or written == "{...}":

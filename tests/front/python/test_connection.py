@@ -128,7 +128,10 @@ async def test_waiting_for_a_page_makes_the_call_that_its_owner_was_named_with(
     standin: StandIn, browser: AsyncBrowser
 ) -> None:
     hint = 'Own copy: open_page {"url": "x"}. Wait: claim_page {"pageId": "cart", "waitSeconds": 30}.'
-    calls = [{"text": 'open_page {"url": "x"}'}, {"text": 'claim_page {"pageId": "cart", "waitSeconds": 30}'}]
+    calls: list[JsonValue] = [
+        {"text": 'open_page {"url": "x"}'},
+        {"text": 'claim_page {"pageId": "cart", "waitSeconds": 30}'},
+    ]
     standin.answer = in_turn(failure("PAGE_OWNED", "It is in use.", 423, hint=hint, calls=calls))
     with pytest.raises(PageOwned) as caught:
         await browser.page("cart").click("#pay")

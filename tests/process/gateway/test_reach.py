@@ -17,7 +17,7 @@ from browse_together.contract.errors import every_error
 from browse_together.contract.help_text import action_help
 from browse_together.contract.next_calls import marked, next_call, spelled
 from browse_together.contract.toolsets import APART, listed_names, tools
-from browser_service.spine.rendering.own_words import Speller
+from browser_service.spine.rendering.own_words import spell_words
 from examples.processes import ServiceProcess
 from mcp_gateway.tools import listed_tools
 from tests.support.chat import MODERN, Json, chatting
@@ -247,7 +247,7 @@ def test_a_reply_is_told_so_in_all_of_its_own_words_and_a_page_is_not() -> None:
         "error": failed,
         "notices": [{"text": focus}],
     }
-    told: Any = Speller(functools.partial(of_listed, listed=CORE)).written(reply)  # Any: JSON
+    told: Any = spell_words(reply, functools.partial(of_listed, listed=CORE))  # Any: JSON
     assert (
         told["error"]["hint"] == told["notices"][0]["text"] == (said := 'call_tool {"name": "focus", "arguments": {}}')
     )
