@@ -54,7 +54,9 @@ def next_call(action: str, *more: EllipsisType, **given: object) -> str:
 
 def spelled(text: str, spell: Spell) -> str:
     """Return the text with its calls as `spell` writes them. One that was cut stays what is left of it."""
-    return plain(_MARKED.sub(lambda found: spell(Call(found[1], found[2])), text)) if _BEGIN in text else text
+    if _BEGIN not in text:
+        return text
+    return _MARKED.sub(lambda found: spell(Call(found[1], found[2])), text).translate(_MARKS)
 
 
 def plain(text: str) -> str:
