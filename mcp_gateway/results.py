@@ -15,6 +15,7 @@ from browse_together.client.reply import Failure, Reply
 from browse_together.contract.call_spellings import of_listed
 from browse_together.contract.catalogue import NAMES
 from browse_together.contract.model import Json, object_at
+from browse_together.contract.next_calls import spelled
 from browse_together.contract.quoting import Foreign, assembled
 from browse_together.contract.replies import ForModel, ModelReply, Place, error_lines
 from browse_together.contract.toolsets import listed_names
@@ -73,7 +74,8 @@ def model_reply(reply: Reply, tool: str, form: ForModel, advice: str = "") -> Mo
         error = object_at(envelope, "error")
         error.pop("calls", None)
         names = NAMES if form.read is None else listed_names(form.read)
-        error |= reply.error.words(functools.partial(of_listed, listed=names))
+        spell = functools.partial(of_listed, listed=names)
+        error |= {key: spelled(text, spell) for key, text in reply.error.words.items()}
         lines = [*error_lines(error, NAMES[tool].action.activity_phrase), advice]
     block: Json = {"type": "text", "text": assembled(lines)}
     return ModelReply(content=[block], structured_content=envelope if form.structured else None)

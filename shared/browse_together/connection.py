@@ -234,7 +234,7 @@ class Connection:
         return listed
 
     def _error(self, failure: Failure) -> BrowseError:
-        kind, hint = _BY_CODE.get(failure.code, errors.InternalError), failure.marked_hint
+        kind, hint = _BY_CODE.get(failure.code, errors.InternalError), failure.words.get("hint", "")
         error = kind(failure.message, in_python(hint), dict(failure.details), next_calls(hint), failure.request_id)
         if isinstance(error, Busy):
             error.waiter = self.wait

@@ -53,7 +53,7 @@ def asked_form(header: str | None) -> ReplyForm | None:
 def in_form(
     reply: Reply, body: Json, form: ReplyForm | None, fingerprint: str | None, reader: PageReader | None = None
 ) -> Reply:
-    """Return the reply to `body` in a form; unchanged if there is none. `fingerprint` is that of the caller's
+    """Return the reply to `body` in a form; the envelope if there is none. `fingerprint` is that of the caller's
     catalogue."""
     envelope = cast("Json", reply.body)  # an envelope is an object
     if form is None:

@@ -7,7 +7,7 @@ from pydantic.alias_generators import to_camel
 
 from browse_together.contract.errors import BrowseError, ErrorBody, Relayed
 from browse_together.contract.model import Json, object_at
-from browse_together.contract.next_calls import Spell, marked, sent, spelled
+from browse_together.contract.next_calls import marked, sent
 
 
 class Lenient(BaseModel):
@@ -38,17 +38,9 @@ class Failure(Lenient):
         """Make the failure of an error raised on this side."""
         return cls.model_validate(sent(error.body(request_id).model_dump(by_alias=True)))
 
-    def words(self, spell: Spell) -> Json:
-        """Return message and hint with their calls as `spell` writes them."""
-        return {key: spelled(text, spell) for key, text in self._marked.items()}
-
     @property
-    def marked_hint(self) -> str:
-        """Return the hint with its calls marked, as on the side that raised the error."""
-        return self._marked.get("hint", "")
-
-    @property
-    def _marked(self) -> dict[str, str]:
+    def words(self) -> dict[str, str]:
+        """Return message and hint with their calls marked, as on the side that raised the error."""
         calls = [str(each["text"]) for each in self.calls]
         hint = {"hint": marked(self.hint, calls)} if self.hint else {}
         return {"message": marked(self.message, calls), **hint}
@@ -56,7 +48,7 @@ class Failure(Lenient):
     def relayed(self, status: int = BrowseError.status) -> Relayed:
         """Return the failure as an error to raise on this side."""
         told = self.model_dump(include={"code", "details", "request_id"})
-        return Relayed(ErrorBody(status=status, **told, **self._marked))
+        return Relayed(ErrorBody(status=status, **told, **self.words))
 
     @property
     def context(self) -> Json:

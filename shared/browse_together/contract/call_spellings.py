@@ -30,10 +30,10 @@ def of_listed(call: Call, listed: Collection[str]) -> str:
 
 def on_page(call: Call, page_id: str) -> Call:
     """Return the call with this page, if there is one, and the call needs a page but names none."""
-    if not page_id:
+    named, written = catalogue.NAMES.get(call.action), call.written
+    if not page_id or named is None:
         return call
-    action, written = catalogue.NAMES[call.action].action, call.written
-    is_of_own_page = issubclass(action, PageAction) and action.unaddressed is Unaddressed.ONLY_PAGE
+    is_of_own_page = issubclass(named.action, PageAction) and named.action.unaddressed is Unaddressed.ONLY_PAGE
     if not is_of_own_page or _ADDRESSED.search(written) or written == "{...}":
         return call
     return Call(call.action, f'{{"pageId": {json.dumps(page_id)}{", " * (written != "{}")}{written[1:]}')

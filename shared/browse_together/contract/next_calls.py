@@ -4,6 +4,7 @@ writes the reply spells it for its reader.
 It looks nothing up, because actions name calls too; a test holds every call against the catalogue. It does not import
 pydantic, because a gateway answers with such calls before it has loaded that."""
 
+import contextlib
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -12,7 +13,7 @@ from typing import Any, Final, NamedTuple
 
 _BEGIN: Final = "\x02"
 _END: Final = "\x03"
-_MARKED: Final = re.compile(rf"{_BEGIN}(\w*) ([^{_BEGIN}{_END}]*){_END}")
+_MARKED: Final = re.compile(rf"{_BEGIN}(\w*) (\{{[^{_BEGIN}{_END}]*\}}){_END}")
 _MARKS: Final = str.maketrans("", "", _BEGIN + _END)
 _DOTS: Final = re.compile(r'("(?:[^"\\]|\\.)*")|(?<=, )(\.\.\.)(?=\}$)|\{\.\.\.\}|\[\.\.\.\]|\.\.\.')
 """A string, or dots outside of strings, which mean further arguments, an object, items or a value."""
@@ -30,11 +31,13 @@ class Call(NamedTuple):
 
     @property
     def arguments(self) -> dict[str, Any]:  # Any: JSON
-        """Return the arguments. What the caller must fill in stays three dots, and the key `...` stands for further
-        arguments."""
+        """Return the arguments; none of what is no call of ours. What the caller must fill in stays three dots, and the
+        key `...` stands for further arguments."""
         if self.written == "{...}":
             return {"...": True}
-        given: dict[str, Any] = json.loads(_DOTS.sub(_quoted_dots, self.written))
+        given: dict[str, Any] = {}
+        with contextlib.suppress(ValueError, RecursionError):
+            given = json.loads(_DOTS.sub(_quoted_dots, self.written))
         return given
 
 

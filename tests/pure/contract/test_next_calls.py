@@ -5,6 +5,7 @@ import json
 
 import pytest
 
+from browse_together.contract.call_spellings import as_command, of_listed, on_page
 from browse_together.contract.next_calls import calls_in, marked, next_call, plain, sent, spelled
 from scripts.lint import calls
 
@@ -68,6 +69,17 @@ def test_an_error_that_is_sent_has_its_calls_as_data_too_and_they_are_found_agai
     ]
     assert marked(error["hint"], [call["text"] for call in error["calls"]]) == hint
     assert "calls" not in sent({"code": "TIMEOUT", "message": "x", "hint": None})
+
+
+@pytest.mark.parametrize(
+    "forged", ["goto {oops}", "nonsense {}", "goto 5", 'click {"a": ' + "[" * 100_000 + "}", " {}"]
+)
+def test_what_a_page_marks_as_a_call_does_no_harm(forged: str) -> None:
+    """Words of pages lose such characters where they are quoted; an error of a library may still have them."""
+    text = f"It says \x02{forged}\x03."
+    for spell in (as_command, lambda call: str(on_page(call, "cart")), lambda call: of_listed(call, {"call_tool"})):
+        assert spelled(text, spell).endswith(".")
+    assert sent({"code": "TIMEOUT", "message": text})["message"] == f"It says {forged}."
 
 
 def test_a_text_that_a_page_has_made_long_is_spelled_without_delay() -> None:
