@@ -15,6 +15,7 @@ from browser_service.clients.colours import Colours
 from browser_service.http.routes import Caller, done, services
 from browser_service.security.auth import Identity
 from browser_service.spine.call import FrontCall
+from browser_service.spine.rendering.own_words import spell_words
 
 router = APIRouter(include_in_schema=False)
 
@@ -53,7 +54,7 @@ async def stop(page_id: str, request: Request, caller: Caller) -> Response:
     body: Json = {"action": "take_over", "pageId": page_id, "stop": True}
     call = FrontCall(person, body, request_id=request.state.request_id, counted=False)
     reply = await parts.dispatcher.run(call)
-    return done(request, reply.result())
+    return done(request, spell_words(reply.result()))
 
 
 def _told(frame: Frame | None, colours: Colours) -> Json | None:

@@ -19,6 +19,7 @@ from browse_together.contract.wire import ANY_PAGE_ID_PATTERN, nearest_valid_id
 from browser_service.security.auth import Identity
 from browser_service.services import Services
 from browser_service.spine.call import FrontCall
+from browser_service.spine.rendering.own_words import spell_words
 from browser_service.wall.viewing import Viewer
 
 PageId = Annotated[str, Field(pattern=ANY_PAGE_ID_PATTERN)]
@@ -60,7 +61,7 @@ class Seat:
     async def run(self, body: Json) -> Json:
         call_id = f"wall-{uuid4().hex}"
         reply = await self.parts.dispatcher.run(FrontCall(self.client, body, call_id=call_id, request_id=call_id))
-        return reply.result()
+        return spell_words(reply.result())
 
     async def hand(self, page_id: str, *made: Stroke) -> str:
         """Perform strokes on a page, and return the id of their record. Raises whatever prevents them."""
