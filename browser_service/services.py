@@ -50,12 +50,12 @@ from browser_service.spine.dispatch import Dispatcher
 from browser_service.spine.feed import Feeds
 from browser_service.spine.host_calls import HostCalls
 from browser_service.spine.host_events import HostEvents
+from browser_service.spine.ledger import Ledger
 from browser_service.spine.parts import FrontParts
 from browser_service.spine.policy import Policy
 from browser_service.spine.reads import Reads
 from browser_service.spine.register import CallRegister
 from browser_service.spine.rendering.told import ToldPages
-from browser_service.spine.stages import Ledger, Traced
 from browser_service.spine.talk import Talk
 from browser_service.store.activity import ActivityTable, Row
 from browser_service.store.arriving import ArtifactLimits
@@ -194,7 +194,7 @@ class Services:
         host, directory, clients = self.host, self.directory, self.clients
         artifacts = self.artifacts
         metrics = Metrics(lambda: len(clients.present_ids), lambda: Made(artifacts.made, artifacts.made_bytes))
-        self.ledger = ledger = Ledger(self.register, self.activity, metrics)
+        self.ledger = ledger = Ledger(self.register, self.activity, metrics, self.tracing)
         self.events = HostEvents(
             *(directory, clients, self.journal, self.seal, self.vault.told, self.storage),
             downloads=self.downloads,
@@ -225,7 +225,6 @@ class Services:
             *(feeds, ledger, host_calls, self.lifecycle, self.downloads),
             flows=self.flows,
             talk=self.talk,
-            traced=Traced(self.tracing),
             count_unshared=count_unshared,
             owner_asks=owner_asks,
         )

@@ -47,6 +47,11 @@ class Halts:
         """Return what holds all agents, and those who come."""
         return self._now(self._all)
 
+    @property
+    def any(self) -> bool:
+        """Return whether anybody was halted, or let go alone, since all could go on."""
+        return self._all is not None or bool(self._single)
+
     def of(self, client_id: str) -> Halt | None:
         return self._now(self._single.get(client_id, self._all))
 

@@ -19,7 +19,7 @@ from browser_service.host.seam import SessionHost
 from browser_service.security.auth import Identity
 from browser_service.sessions.directory import Directory
 from browser_service.spine.host_calls import HostCalls
-from browser_service.spine.stages import Ledger
+from browser_service.spine.ledger import Ledger
 
 _CHECK_EVERY_S: Final = 15
 _CLOSING: Final = "close_page"

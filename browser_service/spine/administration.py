@@ -18,8 +18,8 @@ from browser_service.security.auth import Revocations, is_of_token
 from browser_service.sessions.directory import Directory
 from browser_service.spine.feed import Feeds
 from browser_service.spine.host_calls import HostCalls
+from browser_service.spine.ledger import Ledger
 from browser_service.spine.register import Record
-from browser_service.spine.stages import Ledger
 
 log = structlog.get_logger(__name__)
 

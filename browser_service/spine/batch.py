@@ -15,7 +15,7 @@ from browse_together.contract.wire import INLINE_BYTES, MAX_MESSAGE_BYTES
 from browser_service.rules.partial import with_account
 from browser_service.sessions.directory import Directory
 from browser_service.spine.addressing import Addressing
-from browser_service.spine.call import FrontCall, Go, Stage
+from browser_service.spine.call import FrontCall, Go
 from browser_service.spine.register import Record, Reply
 
 _STOPS_WITHIN_S: Final = 5.0
@@ -27,7 +27,7 @@ CancelCall = Callable[[str, str], Awaitable[str]]
 
 
 @dataclass(eq=False)
-class SeparateSteps(Stage):
+class SeparateSteps:
     """The steps of a batch that spans several pages, each as a call of its own."""
 
     addressing: Addressing
@@ -35,10 +35,8 @@ class SeparateSteps(Stage):
     begin: Begin
     cancel: CancelCall
 
-    def concerns(self, kind: type[Action]) -> bool:
-        return bool(kind.batching)
-
-    async def run(self, call: FrontCall, go: Go) -> Outcome:
+    async def apart(self, call: FrontCall, go: Go) -> Outcome:
+        """Run the steps of a batch one after another, if they are calls of their own."""
         if call.action.batching is not Batching.SEPARATE_CALLS:
             return await go(call)
         self.addressing.check_touched(call.action, call.caller)
@@ -48,8 +46,8 @@ class SeparateSteps(Stage):
 class _BatchRun:
     """One such batch of one client."""
 
-    def __init__(self, call: FrontCall, stage: SeparateSteps) -> None:
-        self._call, self._stage = call, stage
+    def __init__(self, call: FrontCall, steps: SeparateSteps) -> None:
+        self._call, self._steps = call, steps
         self._record = call.record
         self._batch = call.action
         self._inline_text = call.inline_text or MAX_MESSAGE_BYTES // 2
@@ -88,7 +86,7 @@ class _BatchRun:
             request_id=call_id,
             counted=False,
         )
-        return self._stage.begin(step)
+        return self._steps.begin(step)
 
     def _with_address(self, batch: Action, part: Action) -> Json:
         """Return the step's body, with page, session and agent of the batch where it names none."""
@@ -118,7 +116,7 @@ class _BatchRun:
 
     async def _stop(self, step: Record, batch: Action) -> None:
         """Cancel a step that is out of time. Return if it succeeded nevertheless, else raise its error."""
-        await self._stage.cancel(step.client_id, step.call_id)
+        await self._steps.cancel(step.client_id, step.call_id)
         await asyncio.wait({step.task}, timeout=_STOPS_WITHIN_S)
         if not step.task.done():
             raise UnknownOutcome(f"{step.action} was told to stop, and has not ended yet.")
@@ -138,9 +136,9 @@ class _BatchRun:
         page = reply.body.get("page")
         place: Json = {}
         if isinstance(page, dict):
-            page_id, state = str(page["pageId"]), self._stage.directory.get(str(page["pageId"]))
+            page_id, state = str(page["pageId"]), self._steps.directory.get(str(page["pageId"]))
             if state is not None:
-                self._page = self._stage.directory.seen_by(state, self._call.client_id)
+                self._page = self._steps.directory.seen_by(state, self._call.client_id)
             elif self._page is not None and self._page.page_id == page_id:
                 self._page = None
             place = {"pageId": page_id, **({"url": page["url"]} if part.untrusted else {})}

@@ -1,13 +1,13 @@
-"""A call on its way through the front half, and the stages that it passes, one for each concern."""
+"""A call on its way through the front half, and what surrounds the calls of some actions."""
 
 import copy
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar, Self
+from functools import partial
+from typing import Protocol, Self
 
 from browse_together.contract import argument_errors
 from browse_together.contract.actions.base import Action
-from browse_together.contract.actions.traits import may_answer
 from browse_together.contract.calls import ClientRef, Guard, Outcome
 from browse_together.contract.errors import ValidationFailed, field_details
 from browse_together.contract.model import Json
@@ -86,43 +86,17 @@ class FrontCall:
 
 
 Go = Callable[[FrontCall], Awaitable[Outcome]]
-"""Takes a call through all stages that follow."""
+"""Takes a call through all that follows."""
 
 
-class Stage:
-    """One concern of calls: what it does before the stages that follow, and afterwards with their outcome."""
+class Around(Protocol):
+    """What surrounds the calls of some actions: what it does before the rest of the way, or with the outcome."""
 
-    last: ClassVar[bool] = False
-    """True if no stage follows for the calls that it concerns."""
-    asks: ClassVar[tuple[str, ...]] = ()
-    """The stage is for actions that may answer one of these questions; without any, for all."""
-
-    def concerns(self, kind: type[Action]) -> bool:
-        """Return whether calls of an action pass the stage. All others do not know of it."""
-        return not self.asks or may_answer(kind, *self.asks)
-
-    async def run(self, call: FrontCall, go: Go) -> Outcome:
-        """Take a call through this stage, and by `go` through those that follow."""
-        return await go(call)
+    async def __call__(self, call: FrontCall, go: Go) -> Outcome: ...
 
 
-def way_through(stages: Iterable[Stage], kind: type[Action]) -> Go:
-    """Return the way of calls of an action, through those of the stages that concern it."""
-    passed = list[Stage]()
-    for stage in stages:
-        if stage.concerns(kind):
-            passed.append(stage)
-            if stage.last:
-                break
-    way: Go = _nowhere
-    for stage in reversed(passed):
-        way = _then(stage, way)
-    return way
-
-
-def _then(stage: Stage, go: Go) -> Go:
-    return lambda call: stage.run(call, go)
-
-
-async def _nowhere(call: FrontCall) -> Outcome:
-    raise AssertionError(f"No stage ends {call.action.name()}")
+def within(around: Iterable[Around], go: Go) -> Go:
+    """Return a way with what surrounds it, the outermost first."""
+    for each in reversed([*around]):
+        go = partial(each, go=go)
+    return go

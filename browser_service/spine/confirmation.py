@@ -6,14 +6,13 @@ from typing import Final
 
 from pydantic import TypeAdapter
 
-from browse_together.contract.actions.base import Action
 from browse_together.contract.calls import ASKING, Outcome, Pair
 from browse_together.contract.cuts import cut
 from browse_together.contract.errors import BrowseError, Cancelled, ErrorBody, Forbidden, UnknownOutcome
 from browse_together.contract.model import Json
 from browse_together.contract.quoting import quoted
 from browser_service.rules.bounded import Bounded
-from browser_service.spine.call import FrontCall, Go, Perform, Stage
+from browser_service.spine.call import FrontCall, Go, Perform
 from browser_service.spine.cross_origin import CrossOriginGuard
 
 _ALLOW: Final = "Allow once"
@@ -63,20 +62,15 @@ class Question:
 
 
 @dataclass(eq=False)
-class Confirmations(Stage):
+class Confirmations:
     """Asks people with `request_human`, as agents do, so that every way to answer works."""
 
     perform: Perform
     guard: CrossOriginGuard
-    owner_asks: bool
-    """Whether the account's owner has rules about acts."""
     _spent: Bounded[str, bool] = field(default_factory=lambda: Bounded(_KEPT))
     """Ids of the requests whose answer a call has used, because equal calls at the same time share one request."""
 
-    def concerns(self, kind: type[Action]) -> bool:
-        return self.owner_asks or self.guard.concerns(kind)
-
-    async def run(self, call: FrontCall, go: Go) -> Outcome:
+    async def confirmed(self, call: FrontCall, go: Go) -> Outcome:
         """Do the call. If a rule requires a person's consent, ask, and do this very act once they allow it."""
         outcome = await go(call)
         asked: set[tuple[str, str]] = set()

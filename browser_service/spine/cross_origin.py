@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
-from browse_together.contract.actions.base import Action
 from browse_together.contract.actions.traits import Effect, Scope
 from browse_together.contract.calls import SEVERAL, Guard, Outcome, Pair
 from browse_together.contract.errors import Forbidden
@@ -17,7 +16,7 @@ from browser_service.rules.bounded import Bounded
 from browser_service.security.auth import Identity
 from browser_service.security.urls import origin_of
 from browser_service.sessions.directory import Directory
-from browser_service.spine.call import FrontCall, Go, Stage
+from browser_service.spine.call import FrontCall
 
 _BLANK: Final = ("about:", "chrome-error:")
 _MOST_CHATS: Final = 2_000
@@ -40,7 +39,7 @@ class _Chat:
 
 
 @dataclass(eq=False)
-class CrossOriginGuard(Stage):
+class CrossOriginGuard:
     """The origins that chats with guarded sessions have read. Other chats cost nothing."""
 
     directory: Directory
@@ -48,28 +47,28 @@ class CrossOriginGuard(Stage):
     """Returns the URLs of a client's downloads, because it may have read the files."""
     _chats: Bounded[str, _Chat] = field(default_factory=lambda: Bounded(_MOST_CHATS))
 
-    def concerns(self, kind: type[Action]) -> bool:  # noqa: ARG002 - each action may tell of what was read
-        return self.directory.sessions.any_guarded
-
-    async def run(self, call: FrontCall, go: Go) -> Outcome:
-        """Do a call, with the origins that its chat has read, and note those that it reads now."""
+    def chat_of(self, call: FrontCall) -> _Chat | None:
+        """Return the chat of a call, which the call gets with the origins that it has read; None if nothing of it is
+        guarded."""
         client_id, page = call.client_id, self.directory.get(call.address.page_id)
         chat = self._chats.get(client_id)
         if chat is None and self._is_guarded(page.session_id if page else call.address.session_id):
             chat = _Chat()
         if chat is None or call.caller.operator:
-            return await go(call)
+            return None
         self._chats[client_id] = chat  # the newest
         chat.note(self.downloaded(client_id))
         allowed = [pair for pair, allows in chat.answers.items() if allows]
         call.guard = Guard(read=sorted(chat.read), allowed=allowed)
-        outcome = await go(call)
+        return chat
+
+    def note_read(self, call: FrontCall, chat: _Chat, outcome: Outcome) -> None:
+        """Note the origins that a call read."""
         if self._is_guarded(outcome.page.session_id if outcome.page else call.address.session_id):
             chat.note(outcome.read_at)
             chat.note([outcome.page.url] if outcome.page else [])
             if call.action.scope is Scope.SESSION and call.action.effect is Effect.READS:
                 chat.read.add(SEVERAL)  # the cookies of any site
-        return outcome
 
     def note_pages(self, caller: Identity, page_ids: Iterable[str | None]) -> None:
         """Note that a chat saw something of these pages besides the replies to calls on them."""
@@ -78,13 +77,12 @@ class CrossOriginGuard(Stage):
         if urls and not caller.operator:
             self._chats.setdefault(caller.client_id, _Chat()).note(urls)
 
-    def noted(self, call: FrontCall, outcome: Outcome) -> Outcome:
+    def note_listed(self, call: FrontCall, outcome: Outcome) -> None:
         """Note the guarded pages that a listing mentions, because it shows their titles."""
         guarded = [page.page_id for page in self.directory.pages() if self._is_guarded(page.session_id)]
         if guarded and call.action.effect is Effect.READS:
             told = json.dumps(outcome.result)
             self.note_pages(call.caller, [page_id for page_id in guarded if json.dumps(page_id) in told])
-        return outcome
 
     def check_service(self, call: FrontCall) -> None:
         """Raise Forbidden for session options that could tell sites what was read, because nobody can be asked about

@@ -1,7 +1,9 @@
-"""The way of every call through the front half, from whichever door, without Playwright: admission, then the stages."""
+"""The way of every call through the front half, from whichever door, from top to bottom and without Playwright."""
 
 import asyncio
-from collections.abc import Awaitable
+import time
+from collections.abc import Awaitable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -9,73 +11,49 @@ import structlog
 
 from browse_together.contract import catalogue
 from browse_together.contract.actions.base import Action
+from browse_together.contract.actions.traits import Effect, Scope, Unaddressed, may_answer
+from browse_together.contract.background import Background
 from browse_together.contract.calls import Outcome
-from browse_together.contract.errors import BrowseError, RateLimited
+from browse_together.contract.errors import BrowseError, HostGone, RateLimited, UnknownOutcome
 from browse_together.contract.model import Json
 from browse_together.contract.wire import REPLY_WITHIN_MS
+from browser_service.observability.logging import unexpected
 from browser_service.security.auth import Identity
 from browser_service.spine.batch import SeparateSteps
-from browser_service.spine.call import FrontCall, Go, Stage, way_through
+from browser_service.spine.call import Around, FrontCall, Go, within
 from browser_service.spine.confirmation import Confirmations
 from browser_service.spine.envelope import failed, reply_of, still_running
-from browser_service.spine.host_calls import HandedOver, NewPages
+from browser_service.spine.own_sessions import OwnSessions
+from browser_service.spine.page_names import PageNames
 from browser_service.spine.parts import FrontParts
-from browser_service.spine.ports import Handlers, ServiceActions
+from browser_service.spine.ports import Handlers, ServiceContext
 from browser_service.spine.register import Record, Reply
-from browser_service.spine.stages import (
-    Addressed,
-    AnotherPage,
-    Counted,
-    EndedWithPage,
-    InNewSession,
-    SavedLogins,
-    ToItsEnd,
-    WithoutPrivate,
-)
-from browser_service.spine.taken_logins import TakenLogins, WithClosedSession
+from browser_service.spine.session_logins import SessionLogins
 
 _HEARTBEAT_S: Final = 2.0
 _FINISHES_WITHIN_S: Final = 1.0
+_LONGEST_CALL_S: Final = 86_400
+
+log = structlog.get_logger(__name__)
 
 
 @dataclass(eq=False)
 class Dispatcher:
-    """The pipeline of the front half. A feature adds its stage to the list, and nothing else knows of it."""
+    """The front half. What concerns every call is a line of `_reply`, `_outcome`, `_addressed`, `_allowed` or
+    `to_host`, where it happens; what concerns the calls of some actions alone surrounds these."""
 
     parts: FrontParts
     handlers: Handlers
     reply_within_ms: int = REPLY_WITHIN_MS
 
     def __post_init__(self) -> None:
-        parts, directory, perform = self.parts, self.parts.directory, self.perform
-        self._to_host: tuple[Stage, ...] = (
-            HandedOver(directory, parts.clients, parts.policy),
-            NewPages(directory, parts.quotas, parts.policy),
-            parts.host_calls,
-        )
-        self._stages: tuple[Stage, ...] = (
-            parts.traced,
-            parts.ledger,
-            WithoutPrivate(parts.policy),
-            TakenLogins(directory.sessions, parts.lifecycle.vault.kept),
-            Counted(directory.sessions),
-            SavedLogins(parts.feeds.events),
-            ToItsEnd(parts.host_calls),
-            parts.talk,
-            InNewSession(perform),
-            SeparateSteps(parts.addressing, directory, self._begin, parts.host_calls.cancel),
-            WithClosedSession(parts.lifecycle),
-            Addressed(parts.addressing, parts.policy),
-            ServiceActions(parts, self.handlers, self.step, self._go_to_host),
-            EndedWithPage(directory, perform),
-            AnotherPage(parts.clients),
-            Confirmations(perform, parts.guard, parts.owner_asks),
-            parts.guard,
-            *self._to_host,
-        )
-        self._ways = dict[tuple[type[Action], bool], Go]()
-        for kind in catalogue.ACTIONS.values():
-            self._way(kind)
+        parts = self.parts
+        self._names = PageNames(parts.directory, parts.clients, parts.quotas, parts.policy)
+        self._confirmations = Confirmations(self.perform, parts.guard)
+        self._stopping = Background()
+        kinds = catalogue.ACTIONS.values()
+        self._ways: dict[type[Action], Go] = {kind: within(self._around(kind), self._addressed) for kind in kinds}
+        self._ways_there: dict[type[Action], Go] = {kind: self._way_there(kind) for kind in kinds}
 
     # --- the doors ---------------------------------------------------------------------------------------------------
 
@@ -131,7 +109,6 @@ class Dispatcher:
         except BrowseError as error:
             refusal = error.body(call.request_id)
             self.parts.ledger.refused(call, action, refusal)
-            self.parts.traced.refused(call, action, refusal)
             return failed(refusal)
 
     def _register(self, call: FrontCall) -> Record:
@@ -168,22 +145,118 @@ class Dispatcher:
             self.parts.clients.repeat_progress(record.client_id, record.call_id, record.elapsed_ms)
         return still_running(record)
 
-    # --- the stages --------------------------------------------------------------------------------------------------
+    # --- the way -----------------------------------------------------------------------------------------------------
 
     async def _reply(self, call: FrontCall) -> Reply:
-        """Take the call through its stages, and make the reply of its outcome."""
+        """Take a call to its outcome, record it, and make the reply that its caller may have."""
         structlog.contextvars.bind_contextvars(call_id=call.call_id)  # for all log lines of this task
-        outcome = await self._way(type(call.action))(call)
-        self.parts.clients.forget_progress(call.client_id, call.call_id)
+        parts, began = self.parts, time.monotonic()
+        with parts.ledger.span(call) as span:
+            outcome = await self._outcome(call)
+            session_id = call.action.addressed.session if call.action.scope is Scope.SESSION else None
+            session_id = outcome.page.session_id if outcome.page else session_id
+            parts.directory.sessions.count_call(session_id, failed=outcome.error is not None)
+            outcome = parts.policy.shown(call.caller, outcome)
+            parts.ledger.ended(call, outcome, began, span)
+        parts.clients.forget_progress(call.client_id, call.call_id)
         return reply_of(call, outcome)
 
-    def _way(self, kind: type[Action]) -> Go:
-        """Return the way of an action's calls. It is another one once a session is guarded."""
-        key = (kind, self.parts.directory.sessions.any_guarded)
-        if key not in self._ways:
-            self._ways[key] = way_through(self._stages, kind)
-        return self._ways[key]
+    async def _outcome(self, call: FrontCall) -> Outcome:
+        """Return the outcome of a call, whatever fails. The call stops when its caller's token ends, which no event
+        announces."""
+        ending = self._stop_with_token(call) if call.caller.expires_at is not None else None
+        try:
+            await self.parts.talk.let_go_on(call)
+            return await self._ways[type(call.action)](call)
+        except HostGone as gone:
+            error = _without_host(call.action, gone).body()
+        except BrowseError as refusal:
+            error = refusal.body()
+        except Exception:
+            log.exception("call failed unexpectedly", action=call.action.name())
+            error = unexpected("The service failed at this call.").body()
+        finally:
+            if ending is not None:
+                ending.cancel()
+        return Outcome(call_id=call.call_id, error=error)
 
-    async def _go_to_host(self, call: FrontCall) -> Outcome:
-        """Take a call that another one consists of to its host, within the limits of acts."""
-        return await way_through(self._to_host, type(call.action))(call)
+    async def _addressed(self, call: FrontCall) -> Outcome:
+        """Run a call where it belongs, if its caller may do it there."""
+        call.address = self.parts.addressing.address(call.action, call.caller)
+        self.parts.policy.check_place(call.caller, call.action, call.address)
+        call.record.page_id = call.address.page_id or ""
+        return await self._ways_there[type(call.action)](call)
+
+    async def _in_service(self, call: FrontCall) -> Outcome:
+        """Run a call that touches no browser."""
+        self.parts.guard.check_service(call)
+        context = ServiceContext(self.parts, call, self.step, self.to_host)
+        result = await self.handlers[call.action.name()](context, call.action)
+        outcome = Outcome(call_id=call.call_id, result=result)
+        self.parts.guard.note_listed(call, outcome)
+        return outcome
+
+    async def _allowed(self, call: FrontCall) -> Outcome:
+        """Run a call on its host. A person is asked about it where the owner has rules, or a session is guarded."""
+        if self.parts.owner_asks or self.parts.directory.sessions.any_guarded:
+            return await self._confirmations.confirmed(call, self._guarded)
+        return await self.to_host(call)
+
+    async def _guarded(self, call: FrontCall) -> Outcome:
+        chat = self.parts.guard.chat_of(call)
+        outcome = await self.to_host(call)
+        if chat is not None:
+            self.parts.guard.note_read(call, chat, outcome)
+        return outcome
+
+    async def to_host(self, call: FrontCall) -> Outcome:
+        """Run a call on its host, while the names of pages that it needs are reserved for it."""
+        with ExitStack() as names:
+            for page_id, client_id in self._names.needed(call):
+                names.enter_context(self.parts.directory.reserve(page_id, client_id))
+            return await self.parts.host_calls.run(call)
+
+    # --- what surrounds the calls of some actions --------------------------------------------------------------------
+
+    def _around(self, kind: type[Action]) -> Iterator[Around]:
+        """Yield what surrounds an action's calls before it is known where they go, the outermost first."""
+        parts = self.parts
+        if kind.scope is Scope.PAGE and may_answer(kind, "makes_session"):
+            yield OwnSessions(parts.directory, self.perform).made
+        if kind.batching:
+            yield SeparateSteps(parts.addressing, parts.directory, self._begin, parts.host_calls.cancel).apart
+        if may_answer(kind, "stored_logins"):
+            yield SessionLogins(parts.lifecycle, parts.feeds.events).restored
+
+    def _around_there(self, kind: type[Action]) -> Iterator[Around]:
+        """Yield what surrounds an action's calls on their page or session, the outermost first."""
+        parts, logins = self.parts, SessionLogins(self.parts.lifecycle, self.parts.feeds.events)
+        if may_answer(kind, "ends_logins", "part_fields"):
+            yield logins.taken
+        if may_answer(kind, "stored_logins"):
+            yield logins.saved
+        if may_answer(kind, "closes", "part_fields"):
+            yield OwnSessions(parts.directory, self.perform).ended
+        if kind.unaddressed is Unaddressed.ANOTHER_PAGE:
+            yield self._names.another
+
+    def _way_there(self, kind: type[Action]) -> Go:
+        return self._in_service if kind.scope is Scope.SERVICE else within(self._around_there(kind), self._allowed)
+
+    # --- the end of a token ------------------------------------------------------------------------------------------
+
+    def _stop_with_token(self, call: FrontCall) -> asyncio.TimerHandle | None:
+        left_s = (call.caller.expires_at or 0) - time.time()
+        if left_s >= _LONGEST_CALL_S:
+            return None
+        return asyncio.get_running_loop().call_later(left_s, self._stop, call)
+
+    def _stop(self, call: FrontCall) -> None:
+        self._stopping.spawn(self.parts.host_calls.stop(call.record))
+
+
+def _without_host(action: Action, gone: HostGone) -> BrowseError:
+    """Return the error of a call whose host is gone: what may have acted has an unknown outcome."""
+    if not gone.sent or action.effect is Effect.READS:
+        return gone
+    return UnknownOutcome(f"{action.name()} was under way when its host stopped answering.")

@@ -6,19 +6,16 @@ import itertools
 from dataclasses import dataclass
 from typing import Final
 
-from browse_together.contract.actions.base import Action
 from browse_together.contract.actions.traits import Effect
-from browse_together.contract.calls import ASKING, Call, ClientRef, Outcome, PageLimit
+from browse_together.contract.calls import ASKING, Call, Outcome, PageLimit
 from browse_together.contract.errors import CallNotFound, ErrorBody, HostGone
 from browse_together.contract.pages import PageState
-from browser_service.clients.presence import Clients
 from browser_service.host.seam import CallKey, ParsedCall, SessionHost
-from browser_service.rules.quotas import Quotas
 from browser_service.security.concealment import Concealment
 from browser_service.security.named_secrets import NamedSecrets
 from browser_service.sessions.directory import Directory
 from browser_service.sessions.vault import SessionVault
-from browser_service.spine.call import FrontCall, Go, Stage
+from browser_service.spine.call import FrontCall
 from browser_service.spine.feed import Feeds
 from browser_service.spine.policy import Policy
 from browser_service.spine.register import CallRegister, Record
@@ -28,66 +25,7 @@ _CALLS_BITS: Final = 40
 
 
 @dataclass(eq=False)
-class HandedOver(Stage):
-    """The client to which a page is handed over, and the page's place among those that this client may have."""
-
-    asks = ("recipient",)
-    directory: Directory
-    clients: Clients
-    policy: Policy
-
-    async def run(self, call: FrontCall, go: Go) -> Outcome:
-        name, page_id = call.action.recipient, call.address.page_id
-        if name is None:
-            return await go(call)
-        call.recipient = recipient = self._find(call, name)
-        if page_id is None:
-            return await go(call)
-        self.policy.check_recipient(call.caller, recipient, page_id)
-        with self.directory.reserve(page_id, recipient.client_id):
-            return await go(call)
-
-    def _find(self, call: FrontCall, name: str) -> ClientRef:
-        """Return the client of this name, or of the page with this name. Raises Forbidden if it may not use the page's
-        session."""
-        page = self.directory.get(name)
-        if page is not None and page.holder_id is not None:
-            recipient = ClientRef(client_id=page.holder_id, label=page.holder_label)
-        else:
-            recipient = self.clients.find(name, besides=call.client_id)
-        if call.address.session_id:
-            self.directory.sessions.check_recipient(call.address.session_id, recipient)
-        return recipient
-
-
-@dataclass(eq=False)
-class NewPages(Stage):
-    """The name of a page that a call may open or take, and its place among the pages that the client may have."""
-
-    directory: Directory
-    quotas: Quotas
-    policy: Policy
-
-    def concerns(self, kind: type[Action]) -> bool:
-        return kind.unaddressed.opens or kind.effect is not Effect.READS or bool(kind.part_fields)
-
-    async def run(self, call: FrontCall, go: Go) -> Outcome:
-        (page_id, _, is_new), client_id = call.address, call.client_id
-        if page_id is None:
-            return await go(call)
-        if is_new:
-            opening = self.directory.reserved_by(client_id) - {page_id}
-            self.quotas.check_pages(self.directory.held_by(client_id), opening)
-        elif call.caller.limits.pages is None or not self.policy.takes_page(
-            call.caller, call.action, self.directory.get(page_id)
-        ):
-            return await go(call)
-        with self.directory.reserve(page_id, client_id):  # perhaps the call takes it only after waiting in line for it
-            return await go(call)
-
-
-@dataclass(eq=False)
-class HostCalls(Stage):
+class HostCalls:
     """The host's calls: run in the front's order, cancelled, and released from their leases."""
 
     host: SessionHost
@@ -99,7 +37,6 @@ class HostCalls(Stage):
     feeds: Feeds
     late_by_s: float = 180
     """So much longer than its own time a call may take: it waits for its turn and its browser besides."""
-    last = True
 
     def __post_init__(self) -> None:
         self.number_from(0)
@@ -110,7 +47,7 @@ class HostCalls(Stage):
         self.front_start = start
         self._seq = itertools.count((start << _CALLS_BITS) + 1)
 
-    async def run(self, call: FrontCall, _: Go | None = None) -> Outcome:
+    async def run(self, call: FrontCall) -> Outcome:
         """Return the outcome of a call, once all that happened before it is known here."""
         if call.action.effect is not Effect.READS:
             self.directory.note_act(call.address.page_id, call.client_id)

@@ -14,8 +14,8 @@ from browser_service.spine.addressing import Addressing
 from browser_service.spine.cross_origin import CrossOriginGuard
 from browser_service.spine.feed import Feeds
 from browser_service.spine.host_calls import HostCalls
+from browser_service.spine.ledger import Ledger
 from browser_service.spine.policy import Policy
-from browser_service.spine.stages import Ledger, Traced
 from browser_service.spine.talk import Talk
 
 
@@ -37,7 +37,6 @@ class FrontParts:
     downloads: Downloads
     flows: FlowDesk
     talk: Talk
-    traced: Traced
     count_unshared: Callable[[], int]
     """Returns how many tabs of an attached browser its person keeps to themselves."""
     owner_asks: bool

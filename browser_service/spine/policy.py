@@ -10,7 +10,7 @@ from typing import Final, TypeVar
 from browse_together.contract import catalogue
 from browse_together.contract.actions.base import Action
 from browse_together.contract.actions.traits import Claim, Cookies, Effect, Scope
-from browse_together.contract.calls import ClientRef
+from browse_together.contract.calls import ClientRef, Outcome
 from browse_together.contract.cuts import cut
 from browse_together.contract.errors import Forbidden, field_details
 from browse_together.contract.events import PageMoved
@@ -152,6 +152,17 @@ class Policy:
         return page.model_copy(
             update={"url": "", "title": "", "error_page": "", "dialog": None, "hold_reason": "", "person": person}
         )
+
+    def shown(self, caller: Identity, outcome: Outcome) -> Outcome:
+        """Return an outcome as its caller may see it: without a page that is private to another client, and without
+        the URLs and requests of a page into which the caller may not look."""
+        if outcome.page is None:
+            return outcome
+        is_private = outcome.page.private_from(caller.client_id) and not caller.operator
+        page = None if is_private else self.seen_by(caller, outcome.page)
+        if page is outcome.page:
+            return outcome
+        return outcome.model_copy(update={"page": page, "url_before": None, "requests": [], "targets": {}, "came": []})
 
     def may_hear(self, caller: Identity, moved: PageMoved) -> bool:
         page = self.directory.get(moved.page_id)

@@ -1,12 +1,10 @@
 """Gives actions without a browser the service, as one client may see it."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from typing import Final, cast
 
 from browse_together.contract import catalogue
 from browse_together.contract.actions.base import Action
-from browse_together.contract.actions.traits import Scope
 from browse_together.contract.calls import Notice, Outcome
 from browse_together.contract.errors import Cancelled, JournalFailed, PageOwned, Relayed
 from browse_together.contract.limits import Limits
@@ -19,7 +17,7 @@ from browser_service.observability.activity import Activity
 from browser_service.rules.leases import private_error
 from browser_service.sessions.lifecycle import SessionLifecycle
 from browser_service.spine.addressing import Address
-from browser_service.spine.call import FrontCall, Go, Stage, TakeStep
+from browser_service.spine.call import FrontCall, Go, TakeStep
 from browser_service.spine.envelope import running
 from browser_service.spine.launched import LaunchedBrowser
 from browser_service.spine.parts import FrontParts
@@ -188,24 +186,3 @@ class ServiceContext:
 
 
 Handlers = Mapping[str, Callable[[ServiceContext, Action], Awaitable[Json]]]
-
-
-@dataclass(eq=False)
-class ServiceActions(Stage):
-    """The actions that touch no browser."""
-
-    parts: FrontParts
-    handlers: Handlers
-    step: TakeStep
-    to_host: Go
-    last = True
-
-    def concerns(self, kind: type[Action]) -> bool:
-        return kind.scope is Scope.SERVICE
-
-    async def run(self, call: FrontCall, _: Go | None = None) -> Outcome:
-        self.parts.guard.check_service(call)
-        context = ServiceContext(self.parts, call, self.step, self.to_host)
-        result = await self.handlers[call.action.name()](context, call.action)
-        outcome = Outcome(call_id=call.call_id, result=result)
-        return self.parts.guard.noted(call, outcome)

@@ -7,7 +7,7 @@ from typing import Final, Literal
 
 from browse_together.contract.actions.base import Action
 from browse_together.contract.actions.traits import Effect, Scope
-from browse_together.contract.calls import ClientRef, Notice, Outcome
+from browse_together.contract.calls import ClientRef, Notice
 from browse_together.contract.catalogue import ACTIONS
 from browse_together.contract.errors import Cancelled, HumanInControl, ValidationFailed, field_details
 from browse_together.contract.model import Json
@@ -19,7 +19,7 @@ from browser_service.clients.threads import Line, Threads
 from browser_service.rules.halts import PAUSE_S, Halt
 from browser_service.security.auth import Identity
 from browser_service.sessions.directory import Directory
-from browser_service.spine.call import FrontCall, Go, Stage
+from browser_service.spine.call import FrontCall
 from browser_service.spine.host_calls import HostCalls
 from browser_service.spine.register import Record
 
@@ -30,7 +30,7 @@ _MOST_STOPPED: Final = 20
 
 
 @dataclass(eq=False)
-class Talk(Stage):
+class Talk:
     """What a person says to agents and agents to a person, and whom a person halts."""
 
     clients: Clients
@@ -128,25 +128,15 @@ class Talk(Stage):
         running = [
             each
             for each in self.host_calls.register.running(client_id)
-            if not each.by_person and self.concerns(ACTIONS[each.action])
+            if not each.by_person and ACTIONS[each.action] in _HALTED
         ]
         await asyncio.gather(*map(self.host_calls.stop, running))
         return [*dict.fromkeys(map(_did, running))][:_MOST_STOPPED]
 
-    def concerns(self, kind: type[Action]) -> bool:
-        """Return whether a halt holds calls of this action: all but those that only talk, ask a person, or end
-        something."""
-        only_talks = kind.scope is Scope.SERVICE and (kind.effect is Effect.READS or kind.unmetered)
-        only_asks = kind.hears_person and kind.asks_person is not None
-        return not (only_talks or only_asks)
-
-    async def run(self, call: FrontCall, go: Go) -> Outcome:
-        if not (call.caller.of_person or call.let_through) and self.halted.halts.of(call.client_id):
-            await self._wait(call)
-        return await go(call)
-
-    async def _wait(self, call: FrontCall) -> None:
+    async def let_go_on(self, call: FrontCall) -> None:
         """Wait until the call's client is paused no longer. Raises HumanInControl if it is stopped."""
+        if not self.halted.halts.any or type(call.action) not in _HALTED or call.caller.of_person or call.let_through:
+            return
         record, began, paused = call.record, self.halted.halts.clock(), None
         changed = asyncio.Event()
         with self.halted.halts.telling(changed.set):
@@ -171,6 +161,17 @@ class Talk(Stage):
             waited = round(self.halted.halts.clock() - began)
             text = f"{_person(paused.by)} had paused you: {call.action.name()} waited for {waited} s."
             self.clients.notify(call.client_id, Notice(text=text))
+
+
+def _is_halted(kind: type[Action]) -> bool:
+    """Return whether a halt holds calls of this action: all but those that only talk, ask a person, or end
+    something."""
+    only_talks = kind.scope is Scope.SERVICE and (kind.effect is Effect.READS or kind.unmetered)
+    only_asks = kind.hears_person and kind.asks_person is not None
+    return not (only_talks or only_asks)
+
+
+_HALTED: Final = frozenset(filter(_is_halted, ACTIONS.values()))
 
 
 def _person(name: str) -> str:

@@ -48,6 +48,6 @@ async def test_a_person_may_take_longer_than_one_wait_and_their_answer_counts() 
     call = FrontCall(CALLER, {}, call_id="c")
     call.action, call.record, call.address = action, record, Address("p", "default")
     guard = CrossOriginGuard(Directory(), lambda _: [])
-    outcome = await Confirmations(perform, guard, owner_asks=True).run(call, go)
+    outcome = await Confirmations(perform, guard).confirmed(call, go)
     assert (outcome.error, outcome.result) == (None, {"observed": "paid"})
     assert [body.get("requestId") for body in asked] == [None, *["ask-1"] * WAITS]
