@@ -109,15 +109,11 @@ def create_app(
         app.include_router(hosts.router)
     faults.install(app)
     describe(app)
-    _wrap(app, own_hosts, metrics_local=is_loopback((settings.metrics_address or ("127.0.0.1", 0))[0]))
-    return app
-
-
-def _wrap(app: FastAPI, own_hosts: Callable[[], frozenset[str]], *, metrics_local: bool) -> None:
-    """Add the middleware that sees each request first. The last one added is the outermost."""
     app.add_middleware(Edge, allowed_hosts=own_hosts, reply=faults.error_response)
-    app.add_middleware(faults.RequestId)
-    app.add_middleware(metrics_port.MetricsPort, port=lambda: app.state.metrics_port, local=metrics_local)
+    if settings.metrics_address is not None:  # the last one added is the outermost
+        local = is_loopback(settings.metrics_address[0])
+        app.add_middleware(metrics_port.MetricsPort, port=lambda: app.state.metrics_port, local=local)
+    return app
 
 
 @asynccontextmanager

@@ -171,15 +171,14 @@ class Clients:
 
     def take_notices(self, client_id: str) -> list[Notice]:
         """Return what happened to a client's pages since its last reply, in at most three lines."""
-        lines = [*self._unheard(client_id), *self._notices.pop(client_id, ())]
+        lines = [*self._unheard(client_id)] if self._announced else []
+        lines += self._notices.pop(client_id, ())
         if len(lines) <= _MOST_LINES:
             return lines
         remaining = len(lines) - _MOST_LINES + 1
         return [*lines[: _MOST_LINES - 1], Notice(text=f"and {remaining} more things happened to your pages")]
 
     def _unheard(self, client_id: str) -> list[Notice]:
-        if not self._announced:
-            return []
         last, since = self._last_announcement.get(client_id, 0), time.monotonic() - _ANNOUNCED_FOR_S
         self._last_announcement[client_id] = self._announced[-1][0]
         return [notice for number, at, notice in self._announced if number > last and at > since]

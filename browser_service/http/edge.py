@@ -1,9 +1,11 @@
-"""Refuses requests that do not come from a client of this service, before anything reads them."""
+"""Refuses requests that do not come from a client of this service, before anything reads them, and names the others."""
 
+import secrets
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Final
 
+import structlog
 from starlette.datastructures import Headers
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -11,6 +13,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from browse_together.contract.errors import BrowseError
 from browse_together.contract.requests import Body, BodyLimits, Held, Visitors
 from browse_together.contract.wire import (
+    CALL_ID,
     EXTENSION_ORIGIN,
     EXTENSION_SOCKET,
     FILE_BYTES,
@@ -21,6 +24,7 @@ from browse_together.contract.wire import (
     MAX_MESSAGE_BYTES,
     WALL,
     WALL_GIVEN,
+    is_call_id,
 )
 
 HELD: Final = Held()
@@ -28,6 +32,8 @@ HELD: Final = Held()
 MESSAGE: Final = BodyLimits(MAX_MESSAGE_BYTES, HELD)
 _FILE: Final = BodyLimits(FILE_BYTES, None, within_s=120.0, kind="application/octet-stream")
 _HOST_FILE: Final = BodyLimits(HOST_FILE_BYTES, None, within_s=600.0, kind="application/octet-stream")
+_PUT: Final = {FILES: _FILE, WALL_GIVEN: _FILE, HOSTS_FILES: _HOST_FILE}
+"""What a file may be, by its path. No page of another site can send one by this method and content type."""
 _LOOPBACK: Final = ("127.0.0.1", "localhost", "[::1]")
 _HOST_HINT: Final = "Use http://127.0.0.1 and the port, or name further hosts in BROWSE_ALLOWED_HOSTS."
 
@@ -36,7 +42,8 @@ ErrorReply = Callable[[BrowseError, str], JSONResponse]
 
 @dataclass(eq=False)
 class Edge:
-    """The outermost check: who sends a request, and its body."""
+    """The outermost check: who sends a request, and its body. Each request gets the id of its reply and log lines: the
+    caller's callId, or a new one."""
 
     app: ASGIApp
     allowed_hosts: Callable[[], Collection[str]]
@@ -53,11 +60,17 @@ class Edge:
         if scope["type"] == "lifespan":
             await self.app(scope, receive, send)
             return
-        limits = _limits(scope)
+        headers = Headers(scope=scope)
+        limits = _PUT.get(scope["path"], MESSAGE) if scope.get("method") == "PUT" else MESSAGE
+        if scope["type"] == "http":
+            call_id = headers.get(CALL_ID, "")
+            request_id = call_id if is_call_id(call_id) else f"req_{secrets.token_hex(6)}"
+            scope.setdefault("state", {})["request_id"] = request_id
+            structlog.contextvars.bind_contextvars(request_id=request_id)  # the server runs each request in a task
         visitors = self._dialling if scope["path"] in {HOSTS_LINK, HOSTS_FILES} else self._visitors
         visitors = self._extension if scope["path"] == EXTENSION_SOCKET else visitors
         try:
-            visitors.check(scope, follows_link=_is_to_wall(scope))
+            visitors.check(scope, follows_link=scope["path"] == WALL and _is_link(scope))
             if scope["type"] == "http" and scope["method"] in {"POST", "PUT", "PATCH"}:
                 limits.check(scope["headers"])
         except BrowseError as error:
@@ -66,7 +79,7 @@ class Edge:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        body = Body(receive, limits, Headers(scope=scope).get("authorization", ""))
+        body = Body(receive, limits, headers.get("authorization", ""))
         try:
             await self.app(scope, body.receive, send)
         finally:
@@ -83,15 +96,7 @@ def loopback_hosts(port: int) -> list[str]:
     return [f"{name}:{port}" for name in _LOOPBACK] + (list(_LOOPBACK) if port == 80 else [])  # noqa: PLR2004 - http
 
 
-def _limits(scope: Scope) -> BodyLimits:
-    """Return what a body may be. A file is uploaded by a method and content type that no page of another site can
-    send."""
-    if scope["type"] != "http" or scope["method"] != "PUT":
-        return MESSAGE
-    return {FILES: _FILE, WALL_GIVEN: _FILE, HOSTS_FILES: _HOST_FILE}.get(scope["path"], MESSAGE)
-
-
-def _is_to_wall(scope: Scope) -> bool:
-    """Return whether a person may open this by a link, for instance in a chat: the wall's page, which may not be framed
-    and contains no data."""
-    return (scope["type"], scope.get("method"), scope["path"]) == ("http", "GET", WALL)
+def _is_link(scope: Scope) -> bool:
+    """Return whether a person may open the wall's page thus by a link, for instance in a chat. The page may not be
+    framed, and contains no data."""
+    return (scope["type"], scope.get("method")) == ("http", "GET")

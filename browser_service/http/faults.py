@@ -1,14 +1,11 @@
 """Wraps errors outside the spine in the same envelope as those inside."""
 
-import secrets
 from typing import cast
 
 import structlog
 from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse
-from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
-from starlette.types import ASGIApp, Receive, Scope, Send
 
 from browse_together.contract import wire, written
 from browse_together.contract.errors import BrowseError, InvalidRequest, MethodNotAllowed, NoSuchRoute
@@ -18,23 +15,6 @@ from browser_service.spine.envelope import failed
 from browser_service.spine.rendering.own_words import for_programs
 
 log = structlog.get_logger(__name__)
-
-
-class RequestId:
-    """Middleware that gives every request the id of its reply and log lines: the caller's callId, or a new one."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        self.app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self.app(scope, receive, send)
-            return
-        call_id = Headers(scope=scope).get(wire.CALL_ID, "")
-        request_id = call_id if wire.is_call_id(call_id) else f"req_{secrets.token_hex(6)}"
-        scope.setdefault("state", {})["request_id"] = request_id
-        with structlog.contextvars.bound_contextvars(request_id=request_id):
-            await self.app(scope, receive, send)
 
 
 def error_response(error: BrowseError, request_id: str = "") -> JSONResponse:

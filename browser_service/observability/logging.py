@@ -59,12 +59,13 @@ def log_always(**values: str) -> None:
     structlog.configure(processors=[lambda _, __, event: {**values, **event}, *structlog.get_config()["processors"]])
 
 
-def conceal(way: Callable[[], Callable[[str], str]]) -> Callable[[], None]:
-    """Hide secrets in everything that is logged. `way` returns the function that hides today's secrets, and is asked
-    once per line. Call the result to stop hiding."""
+def conceal(way: Callable[[], Callable[[str], str] | None]) -> Callable[[], None]:
+    """Hide secrets in everything that is logged. `way` returns the function that hides today's secrets, None if there
+    are none, and is asked once per line. Call the result to stop hiding."""
 
     def hide(_: object, __: str, event: EventDict) -> EventDict:
-        texts = way()
+        if (texts := way()) is None:
+            return event
         return {
             key: texts(value if isinstance(value, str) else repr(value)) if _is_text(value) else value
             for key, value in event.items()

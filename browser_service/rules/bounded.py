@@ -49,7 +49,8 @@ class Bounded(MutableMapping[K, V]):
         weight = self._weigh(value) if self._weigh is not None else 0
         self._kept[key] = (value, weight, self._clock())
         self._weight += weight
-        self.trim()
+        if self._ttl_s is not None or len(self._kept) > self._most or 0 < self._most_weight < self._weight:
+            self.trim()
 
     def __delitem__(self, key: K) -> None:
         self._weight -= self._kept.pop(key)[1]
@@ -68,8 +69,6 @@ class Bounded(MutableMapping[K, V]):
 
     def trim(self) -> None:
         """Remove entries beyond the limits or older than `ttl_s`."""
-        if self._ttl_s is None and len(self._kept) <= self._most and not 0 < self._most_weight < self._weight:
-            return  # no entry has to be asked
         oldest = -inf if self._ttl_s is None else self._clock() - self._ttl_s
         count, weight, latest, gone = len(self._kept), self._weight, next(reversed(self._kept), None), list[K]()
         for key, (value, its_weight, set_at) in self._kept.items():

@@ -39,6 +39,8 @@ class Halts:
         self.clock = clock
         self._single = Bounded[str, Halt | None](_MOST)
         self._all: Halt | None = None
+        self.any = False
+        """Whether any agent was halted since all could go on."""
         self._waiting: list[Callable[[], None]] = []
         self.on_change: Callable[[], None] = lambda: None
 
@@ -46,11 +48,6 @@ class Halts:
     def of_all(self) -> Halt | None:
         """Return what holds all agents, and those who come."""
         return self._now(self._all)
-
-    @property
-    def any(self) -> bool:
-        """Return whether anybody was halted, or let go alone, since all could go on."""
-        return self._all is not None or bool(self._single)
 
     def of(self, client_id: str) -> Halt | None:
         return self._now(self._single.get(client_id, self._all))
@@ -62,6 +59,7 @@ class Halts:
 
     def restore(self, client_id: str, halt: Halt | None) -> None:
         """Take back what held at an earlier start, as `in_force` named it."""
+        self.any = True
         if client_id:
             self._single[client_id] = halt
         else:
@@ -73,6 +71,7 @@ class Halts:
         before = self._all if client_id is None else self.of(client_id)
         if before is not None and before.stops and not halt.stops:
             return False
+        self.any = True
         if client_id is None:
             for key in [key for key, each in self._single.items() if halt.stops or not (each and each.stops)]:
                 del self._single[key]
@@ -86,7 +85,7 @@ class Halts:
         """Let a client go on; without an id, all."""
         if client_id is None:
             self._single.clear()
-            self._all = None
+            self._all, self.any = None, False
         else:
             self._single[client_id] = None
         self._tell()

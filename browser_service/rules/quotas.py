@@ -52,7 +52,8 @@ class Quotas:
         if action.unmetered:
             return
         client, limits = self._client(client_id), self._limits
-        self._check_rate(client, action.name(), _count_calls(action))
+        if free_in := client.rate.free_in(_count_calls(action)):
+            raise self._too_often(free_in, action.name())
         if limits.in_flight and len(client.running) >= limits.in_flight:
             raise self._too_many_at_once(client)
 
@@ -73,7 +74,8 @@ class Quotas:
     def count_beside(self, client_id: str, name: str) -> None:
         """Count as a call what is sent beside calls, such as a file ahead of `upload_file`. Raises RateLimited."""
         client = self._client(client_id)
-        self._check_rate(client, name, 1)
+        if free_in := client.rate.free_in():
+            raise self._too_often(free_in, name)
         client.rate.add()
 
     def check_pages(self, held: Sequence[str], opening: Collection[str]) -> None:
@@ -82,11 +84,9 @@ class Quotas:
         if limit and len({*held, *opening}) >= limit:
             raise _too_many_pages(limit, held)
 
-    def _check_rate(self, client: _Client, name: str, calls: int) -> None:
-        limit, free_in = self._limits.per_minute, client.rate.free_in(calls)
-        if not free_in:
-            return
-        raise rate_limited(
+    def _too_often(self, free_in: float, name: str) -> RateLimited:
+        limit = self._limits.per_minute
+        return rate_limited(
             f"You made {limit} calls within a minute, which is the limit (BROWSE_CLIENT_CALLS_PER_MINUTE).",
             free_in,
             f"Repeat {name} then. Not limited: {_unmetered()}.",
@@ -137,7 +137,7 @@ def _too_many_pages(limit: int, pages: Sequence[str]) -> ResourceExhausted:
 
 def _count_calls(action: Action) -> int:
     """Return how many calls an action counts as: those that it carries, or 1."""
-    return sum(map(_count_calls, action.parts())) or 1
+    return sum(map(_count_calls, action.parts())) or 1 if action.part_fields else 1
 
 
 def _unmetered() -> str:

@@ -76,6 +76,7 @@ class Concealment:
             int(text): mark for mark, text in known if text.isdecimal() and int(text) >= _LEAST_NUMBER
         }
         self._needles = [_needle(form, mark) for mark, text in known for form in _forms(text)]
+        self.hides_any = bool(self._needles)
         self._bytes = [_needle(form, mark) for mark, text in known for form in _said(text) | _wide(text)]
         """Those for what base64 encodes: fewer, because there are many ways to decode it."""
         self._heads = [_needle(each.text[:_KNOWN_BY], each.mark, len(each.text[_KNOWN_BY:])) for each in self._needles]
@@ -86,10 +87,6 @@ class Concealment:
         """Return whether a JSON value may have a secret in it."""
         text = "\n".join(_texts(value))
         return any(True for _ in self._places(text)) or any(str(number) in text for number in self._numbers)
-
-    @property
-    def hides_any(self) -> bool:
-        return bool(self._needles)
 
     def time(self) -> SearchTime:
         """Return the time of a search that begins now, in this thread."""

@@ -55,7 +55,7 @@ class KnownSecrets(ABC):
     @contextmanager
     def hidden(self) -> Iterator[None]:
         """Until the context ends, log none of them, and cut none in two."""
-        stop = conceal(lambda: self.concealment.text)
+        stop = conceal(lambda: hides.text if (hides := self.concealment).hides_any else None)
         try:
             with hide(self.across):
                 yield

@@ -209,10 +209,12 @@ class Sessions:
     def check_use(self, session_id: str, client_id: str, *, by_person: bool = False) -> None:
         """Raise Forbidden if the session belongs to another client that has not shared it, unless the account's own
         person uses it; SessionNotFound or SessionExpired if it is gone."""
-        record = self.record(session_id)
-        if record.expired:
+        record = self._records.get(session_id)
+        if record is None:
+            raise self.not_found(session_id)
+        if record.expires_at is not None and record.expired:
             raise _over(session_id, timed_out=True)
-        if not (by_person or self.may_use(session_id, client_id)):
+        if not (by_person or record.shared or record.owner is None or record.owner.client_id == client_id):
             raise Forbidden(
                 f'Session "{session_id}" belongs to "{_label(record)}", who has not shared it.',
                 hint=f'The shared login is "default"; {next_call("create_session")} makes one of your own.',

@@ -2,8 +2,9 @@
 
 from typing import NamedTuple
 
-from browse_together.contract.actions.base import Action
+from browse_together.contract.actions.base import Action, PageAction
 from browse_together.contract.actions.traits import Scope, Unaddressed
+from browse_together.contract.catalogue import ACTIONS
 from browse_together.contract.errors import (
     BrowseError,
     InvalidRequest,
@@ -29,6 +30,17 @@ _MOST_URL_CHARACTERS = 300
 _MOST_NAMES = 5
 
 
+_ON_PAGE = frozenset(
+    kind
+    for kind in ACTIONS.values()
+    if kind.scope is Scope.PAGE
+    and kind.id_fields == PageAction.id_fields
+    and kind.unaddressed is not Unaddressed.ANOTHER_PAGE
+    and not (kind.part_fields or kind.asks_person)
+)
+"""The actions that touch the page with their pageId and nothing else, if they name no session."""
+
+
 class Address(NamedTuple):
     """Where a call goes. An action on the whole service has neither page nor session."""
 
@@ -50,11 +62,14 @@ class Addressing:
 
         Raises PageRequired, PageNotFound, PageOwned, SessionNotFound, ValidationFailed, Forbidden.
         """
-        self.check_touched(action, client)
-        if action.scope is Scope.PAGE:
-            address = self._page_address(action, client)
+        named = action.addressed
+        page = self._directory.get(named.page)
+        if page is not None and page.holder_id == client.client_id and not named.session and type(action) in _ON_PAGE:
+            address = _of(page)  # the caller's own, and nothing else is touched
         else:
-            address = Address(None, action.addressed.session if action.scope is Scope.SESSION else None)
+            self.check_touched(action, client)
+            session_id = named.session if action.scope is Scope.SESSION else None
+            address = self._page_address(action, client) if action.scope is Scope.PAGE else Address(None, session_id)
         if address.session_id is not None:
             self._sessions.check_use(address.session_id, client.client_id, by_person=client.operator)
         return address

@@ -44,6 +44,7 @@ class FrontCall:
     counted: bool = True
     """False for what was counted elsewhere: a step with its batch, a card on its own."""
 
+    client_id: str = field(init=False)
     action: Action = field(init=False)
     record: Record = field(init=False)
     """Its entry in the register."""
@@ -58,11 +59,7 @@ class FrontCall:
     """The origins whose storage goes to a new session with the logins, if it copies logins."""
 
     def __post_init__(self) -> None:
-        self.call_id = self.call_id or self.request_id
-
-    @property
-    def client_id(self) -> str:
-        return self.caller.client_id
+        self.call_id, self.client_id = self.call_id or self.request_id, self.caller.client_id
 
     def with_action(self, action: Action) -> Self:
         """Return the same call with another form of its action."""

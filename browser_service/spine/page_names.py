@@ -40,7 +40,10 @@ class PageNames:
             opening = self.directory.reserved_by(call.client_id) - {page_id}
             self.quotas.check_pages(self.directory.held_by(call.client_id), opening)
         # perhaps the call takes it only after waiting in line for it
-        if is_new or self.policy.takes_page(call.caller, call.action, self.directory.get(page_id)):
+        takes = call.caller.limits.pages is not None and self.policy.takes_page(
+            call.caller, call.action, self.directory.get(page_id)
+        )
+        if is_new or takes:
             yield page_id, call.client_id
 
     def _find(self, call: FrontCall, name: str) -> ClientRef:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final, TypeVar
 
 from browse_together.contract import catalogue
+from browse_together.contract.actions.arguments import Means
 from browse_together.contract.actions.base import Action
 from browse_together.contract.actions.traits import Claim, Cookies, Effect, Scope
 from browse_together.contract.calls import ClientRef, Outcome
@@ -36,6 +37,9 @@ _WHAT: Final = {
 }
 _PROGRAM: Final = "CSS and HTML load from any address, and may choose it by what the page has"
 _WITHOUT: Final = frozenset({"--read-only", "--no-scripting", "--no-cookies"})
+_WITH_PROGRAMS: Final = {
+    each for each in catalogue.ACTIONS.values() if each.part_fields or each.fields_that_are(Means.PROGRAM)
+}
 _KEYS: Final = "browse-together token create --name NAME"
 
 
@@ -79,7 +83,8 @@ class Policy:
                 "--read-only",
                 f"One of your own: {next_call('open_page', url='...')}.",
             )
-        programs = [name for each in action.every_part() for name in each.programs]
+        parts = action.every_part() if type(action) in _WITH_PROGRAMS else ()
+        programs = [name for each in parts for name in each.programs]
         if programs and not (page.belongs_to(caller.client_id) or page.access == "act" or caller.operator):
             raise Forbidden(
                 f'{action.name()} with {programs[0]} of "{page.page_id}", which is not this client\'s: {_PROGRAM}.',
@@ -156,13 +161,12 @@ class Policy:
     def shown(self, caller: Identity, outcome: Outcome) -> Outcome:
         """Return an outcome as its caller may see it: without a page that is private to another client, and without
         the URLs and requests of a page into which the caller may not look."""
-        if outcome.page is None:
+        page = outcome.page
+        if page is None or (not caller.limits.origins and self.directory.open_to(page, caller.client_id)):
             return outcome
-        is_private = outcome.page.private_from(caller.client_id) and not caller.operator
-        page = None if is_private else self.seen_by(caller, outcome.page)
-        if page is outcome.page:
-            return outcome
-        return outcome.model_copy(update={"page": page, "url_before": None, "requests": [], "targets": {}, "came": []})
+        seen = None if page.private_from(caller.client_id) and not caller.operator else self.seen_by(caller, page)
+        hidden = {"page": seen, "url_before": None, "requests": [], "targets": {}, "came": []}
+        return outcome if seen is page else outcome.model_copy(update=hidden)
 
     def may_hear(self, caller: Identity, moved: PageMoved) -> bool:
         page = self.directory.get(moved.page_id)

@@ -117,8 +117,9 @@ class Action(Part, Traits):
 
     def every_part(self) -> tuple["Action", ...]:
         """Return the action itself and everything that it carries, at any depth."""
-        parts = self.parts()
-        return (self, *(each for part in parts for each in part.every_part())) if parts else (self,)
+        if not self.part_fields:
+            return (self,)
+        return (self, *(each for part in self.parts() for each in part.every_part()))
 
     def touches(self) -> Touches:
         """Return the pages and sessions that the arguments name. Only the spine checks whether the caller may use
