@@ -109,11 +109,16 @@ def create_app(
         app.include_router(hosts.router)
     faults.install(app)
     describe(app)
+    _wrap(app, own_hosts, settings)
+    return app
+
+
+def _wrap(app: FastAPI, own_hosts: Callable[[], frozenset[str]], settings: Settings) -> None:
+    """Add the middleware that sees each request first. The last one added is the outermost."""
     app.add_middleware(Edge, allowed_hosts=own_hosts, reply=faults.error_response)
-    if settings.metrics_address is not None:  # the last one added is the outermost
+    if settings.metrics_address is not None:
         local = is_loopback(settings.metrics_address[0])
         app.add_middleware(metrics_port.MetricsPort, port=lambda: app.state.metrics_port, local=local)
-    return app
 
 
 @asynccontextmanager
@@ -127,9 +132,9 @@ async def _lifespan(
             if services.fleet is not None:
                 from browser_service.http.hosts import open_links  # noqa: PLC0415 - as in `create_app`
 
-                app.state.links = links = open_links(services, services.fleet.membership, own_hosts)
+                app.state.links = links = open_links(services, services.fleet.lifecycle, own_hosts)
                 stack.push_async_callback(links.close)
-                stack.push_async_callback(services.fleet.membership.close)
+                stack.push_async_callback(services.fleet.lifecycle.close)
         except Exception as error:
             app.state.start_failed = error  # for `_run`, because uvicorn only says that it did not start
             raise
@@ -158,7 +163,7 @@ async def _start(services: Services, stack: AsyncExitStack) -> None:
     stack.push_async_callback(services.feeds.stop)
     stack.push_async_callback(_end_tasks, upkeep)
     ends = (services.lifecycle.finish, services.feeds.drain, services.dispatcher.finish, services.host.stop)
-    written = (services.activity.close, services.tokens.close, services.colours.close, services.asked.close)
+    written = (services.activity.close, services.tokens.close, services.colours.close, services.ended_requests.close)
     for end in (*written, *ends, services.notifier.close):
         stack.push_async_callback(end)
     stack.push_async_callback(_end_streams, services, upkeep)

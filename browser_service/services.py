@@ -12,17 +12,15 @@ from browse_together.contract.model import Json
 from browse_together.contract.secret import ensure_secret
 from browser_service import configuration
 from browser_service.actions import handlers_of
-from browser_service.clients.asked import Asked
 from browser_service.clients.colours import Colours
 from browser_service.clients.downloads import Downloads
-from browser_service.clients.halted import Halted
-from browser_service.clients.inbox import HumanInbox
+from browser_service.clients.inbox import EndedRequests, HumanInbox
 from browser_service.clients.notifications import Notifier
 from browser_service.clients.presence import Clients
 from browser_service.clients.threads import Threads
 from browser_service.clients.tokens import Tokens
-from browser_service.flows.desk import FlowDesk
 from browser_service.flows.files import FlowFiles
+from browser_service.flows.library import FlowLibrary
 from browser_service.host.host import LocalHost
 from browser_service.host.seam import HostLimits, SessionHost
 from browser_service.host.sessions.options import LaunchOptions
@@ -55,15 +53,15 @@ from browser_service.spine.parts import FrontParts
 from browser_service.spine.policy import Policy
 from browser_service.spine.reads import Reads
 from browser_service.spine.register import CallRegister
-from browser_service.spine.rendering.told import ToldPages
-from browser_service.spine.talk import Talk
+from browser_service.spine.rendering.readers import Readers
+from browser_service.spine.talk import Halted, Talk
 from browser_service.store.activity import ActivityTable, Row
 from browser_service.store.arriving import ArtifactLimits
 from browser_service.store.artifacts import Artifacts, Folders
 from browser_service.store.health import Storage
 from browser_service.store.journal import Journal
 from browser_service.store.journal_file import Damage
-from browser_service.store.tables import AskedTable, ColourTable, HaltTable, ThreadTable, TokenTable
+from browser_service.store.tables import ColourTable, EndedRequestTable, HaltTable, ThreadTable, TokenTable
 from browser_service.store.thumbnails import ThumbnailTable
 from browser_service.store.uploads import UploadRoots
 from browser_service.wall.agents import Agents
@@ -75,7 +73,7 @@ from browser_service.wall.viewing import Viewing
 
 if TYPE_CHECKING:
     from browse_together.client.tracing import Tracing
-    from browser_service.fleet import Fleet
+    from browser_service.fleet.fleet import Fleet
 
 Carrier = Callable[[LocalHost], SessionHost]
 Handlers = Mapping[str, Callable[..., Awaitable[Json]]]
@@ -118,7 +116,7 @@ class Services:
         self.host = carrier(local)
         self.fleet = self._with_others(local, self.host, clock) if settings.hosts else None
         if self.fleet is not None:
-            self.host = self.fleet.hosts
+            self.host = self.fleet.router
         self._serve_clients(clock, port)
         self._make_spine(local.persons.count_unshared, owner_asks=bool(limits.act_rules))
         refusal = configuration.attach_refusal(settings)
@@ -127,10 +125,10 @@ class Services:
 
     def _with_others(self, local: LocalHost, own: SessionHost, clock: Clock) -> "Fleet":
         """Return what has the hosts that dial in beside the one in this process."""
-        from browser_service import fleet  # noqa: PLC0415 - most installations need none of it
+        from browser_service.fleet import fleet  # noqa: PLC0415 - most installations need none of it
 
         self.vault.keeps_all = True
-        given = fleet.Own(own, local.memory)
+        given = fleet.Own(own, lambda: local.memory.free_mb)
         return fleet.Fleet(self.settings, self.directory, self.journal, self.clients, given, clock=clock)
 
     async def begin(self) -> None:
@@ -158,10 +156,10 @@ class Services:
         self.artifacts = Artifacts(folders, self.journal, uploads, limits, self.secrets)
         self.activity = Activity(ActivityTable(self.journal), ThumbnailTable(self.journal), self.directory)
         self.colours = Colours(ColourTable(self.journal), self._there)
-        self.asked = Asked(AskedTable(self.journal))
+        self.ended_requests = EndedRequests(EndedRequestTable(self.journal))
         self.downloads = Downloads(self.journal)
-        self.past = Past(self.activity, self.asked, self.downloads, self.colours, self.directory)
-        self.flows = FlowDesk(FlowFiles(settings.flows_dir), self.activity)
+        self.past = Past(self.activity, self.ended_requests, self.downloads, self.colours, self.directory)
+        self.flows = FlowLibrary(FlowFiles(settings.flows_dir), self.activity)
         self.revoked = Revocations(self.journal)
         self.tokens = Tokens(TokenTable(self.journal), self.secret, self.revoked)
         self.vault = SessionVault(self.journal, self.seal, self.storage.report)
@@ -174,7 +172,7 @@ class Services:
         self.people_url: Callable[[], str] = lambda: settings.people_url(port())
         address = lambda: self.people_url() or settings.local_url(port())  # noqa: E731 - one expression
         self.requests = HumanInbox(self.host, self.directory, self.secret, address)
-        self.told = ToldPages()
+        self.readers = Readers()
         self.viewing = Viewing(self.secret, self.revoked, clock)
         self.pairing = Pairing(self.tokens, self.secret, self.revoked, clock)
         self.threads = Threads(ThreadTable(self.journal), self.seal, clock)
@@ -196,7 +194,7 @@ class Services:
         metrics = Metrics(lambda: len(clients.present_ids), lambda: Made(artifacts.made, artifacts.made_bytes))
         self.ledger = ledger = Ledger(self.register, self.activity, metrics, self.tracing)
         self.events = HostEvents(
-            *(directory, clients, self.journal, self.seal, self.vault.told, self.storage),
+            *(directory, clients, self.journal, self.seal, self.vault.latest, self.storage),
             downloads=self.downloads,
             secrets=self.secrets,
             on_person=self.notifier.notify,
@@ -253,7 +251,7 @@ class Services:
         self.events.on_call_ended = self.ledger.ended_late
         self.events.on_retired = self.abandoned.notify_retired
         self.events.on_page = self.wall.note
-        self.events.on_request_over = self.asked.note
+        self.events.on_request_over = self.ended_requests.note
         self.clients.on_presence = self.wall.note_change
         self.storage.on_replaced += [self.events.rewrite, self.lifecycle.write_down, self.revoked.write_down]
         self.storage.on_replaced += [self.colours.write_down, self.halted.write_down, self.threads.write_down]

@@ -22,8 +22,8 @@ from browse_together.contract.errors import (
 )
 from browse_together.contract.model import Json
 from browser_service.carriers.checks import Assignments, Checks
-from browser_service.carriers.desk import Desk
 from browser_service.carriers.hearsay import Hearsay
+from browser_service.carriers.host_requests import HostRequests
 from browser_service.carriers.link import Link
 from browser_service.carriers.messages import LINK, OF_FRONT, Hello, Refused, Welcome, packed, unpacked
 from browser_service.carriers.remote_host import RemoteHost
@@ -127,7 +127,7 @@ class Links:
     async def _serve(self, wire: Wire, token: HostToken, address: str, ended: asyncio.Event) -> None:
         host = self._host(await _hello(wire), token)
         drains, end = partial(self._members.drains, host), partial(self.end, host, "it said bye")
-        link = Link(wire, OF_FRONT, Desk(host, self._artifacts, drains, end).do, most_served=_MOST_ASKED)
+        link = Link(wire, OF_FRONT, HostRequests(host, self._artifacts, drains, end).do, most_served=_MOST_ASKED)
         host.cut(LinkLost("the host has dialled in again"))
         keeping = asyncio.create_task(self._keep(host, link))  # it begins once the welcome is being sent
         try:

@@ -1,4 +1,4 @@
-"""Shows people what agents ask of them, and takes their answers."""
+"""Shows people what agents ask of them, takes their answers, and keeps how it ended."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -10,7 +10,16 @@ import structlog
 from pydantic import Field, StringConstraints, ValidationError
 
 from browse_together.client.credentials import mint_key
-from browse_together.contract.errors import BrowseError, Forbidden, RequestNotFound, ValidationFailed, field_details
+from browse_together.contract.background import Background
+from browse_together.contract.errors import (
+    BrowseError,
+    Forbidden,
+    JournalFailed,
+    RequestNotFound,
+    ValidationFailed,
+    field_details,
+)
+from browse_together.contract.events import RequestOver
 from browse_together.contract.model import Json, Model, first_fault
 from browse_together.contract.pages import Answer, PageState
 from browse_together.contract.wire import APP_NAME, REQUESTS, request_path
@@ -20,6 +29,7 @@ from browser_service.security.auth import Identity
 from browser_service.security.redaction import safe_url
 from browser_service.security.urls import origin_of
 from browser_service.sessions.directory import Directory
+from browser_service.store.tables import EndedRequestTable
 
 _ANSWERS_WITHIN_S: Final = 1.0
 _SILENT: Final = "Its host does not answer now, so an answer may not reach it."
@@ -179,3 +189,29 @@ def _invalid(error: ValidationError) -> ValidationFailed:
         hint='Send {"state": "done", "answer": "..."} or {"state": "refused", "reason": "..."}.',
         details=field_details(field),
     )
+
+
+@dataclass(eq=False)
+class EndedRequests:
+    """The requests to people that are over, as the journal has them."""
+
+    table: EndedRequestTable
+    _writing: Background = field(default_factory=Background)
+
+    def note(self, over: RequestOver) -> None:
+        self._writing.spawn(self._write(over))
+
+    async def since(self, at: float, limit: int) -> list[tuple[float, RequestOver]]:
+        """Return the requests that ended since a time, each with the time of its end, the latest first."""
+        await self.close()
+        return await self.table.since(at, limit)
+
+    async def close(self) -> None:
+        """Wait until all are written."""
+        await asyncio.shield(self._writing.finish())  # whoever is cancelled here cancels no writing
+
+    async def _write(self, over: RequestOver) -> None:
+        try:
+            await self.table.keep(over)
+        except JournalFailed as error:
+            log.warning("a request to a person cannot be written", reason=str(error))

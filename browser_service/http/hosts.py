@@ -15,8 +15,8 @@ from browse_together.contract import wire
 from browse_together.contract.errors import BrowseError, Forbidden, InvalidRequest
 from browse_together.contract.local_times import worded
 from browse_together.contract.model import Model
-from browser_service.carriers.desk import check_read
 from browser_service.carriers.front_end import Links, Members
+from browser_service.carriers.host_requests import check_read
 from browser_service.carriers.messages import FILE, LINK, GivenFile, WantedFile, misread
 from browser_service.carriers.remote_host import RemoteHost
 from browser_service.carriers.wire import LinkLost

@@ -13,7 +13,7 @@ from browse_together.contract.model import Json
 from browser_service.http.routes import Caller, body_of, done, for_owner, services
 
 if TYPE_CHECKING:
-    from browser_service.spine.membership import Membership
+    from browser_service.fleet.lifecycle import HostLifecycle
 
 router = APIRouter()
 
@@ -74,12 +74,12 @@ async def drain(request: Request) -> Response:
     return done(request, {"name": name})
 
 
-def _membership(request: Request) -> "Membership":
+def _membership(request: Request) -> "HostLifecycle":
     if (fleet := services(request).fleet) is None:
         raise InvalidRequest(
             "This service takes no hosts in.", hint="Start it so that it does: browse-together up --hosts"
         )
-    return fleet.membership
+    return fleet.lifecycle
 
 
 @router.get(wire.AGENTS, include_in_schema=False, dependencies=[for_owner("browse-together status")])

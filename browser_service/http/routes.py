@@ -259,7 +259,7 @@ async def _run(request: Request, caller: Identity, body: Json, page_id: str | No
     run = services(request).dispatcher.run(call)
     reply = await (run if call_id is not None else _unless_gone(request, caller, asyncio.ensure_future(run)))
     is_first = call.attempt == 1  # the reply to an earlier attempt may have been lost
-    reader = services(request).told.reader(caller.client_id, body, page_id) if is_first else None
+    reader = services(request).readers.reader(caller.client_id, body, page_id) if is_first else None
     return _response(request, in_form(reply, body, form, request.headers.get(wire.CATALOGUE), reader))
 
 

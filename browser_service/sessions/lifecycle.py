@@ -133,7 +133,7 @@ class SessionLifecycle:
             earlier=earlier,
             pages=[page for page in pages if page.session_id == record.session_id],
         )
-        return self.vault.told.onto(spec)
+        return self.vault.latest.onto(spec)
 
     async def spec_again(self, session_id: str) -> SessionSpec:
         """Return the spec of a session whose host is gone, with what is known of it here. Raises SessionNotFound."""

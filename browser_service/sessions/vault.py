@@ -13,8 +13,8 @@ from browse_together.contract.model import Json
 from browse_together.contract.next_calls import next_call
 from browser_service.security.seal import Seal
 from browser_service.sessions.kept_logins import KeptLogins
+from browser_service.sessions.latest_states import LatestStates
 from browser_service.sessions.records import SessionRecord
-from browser_service.sessions.told import ToldSessions
 from browser_service.store.journal import Journal
 
 MOST_SAVED: Final = 50
@@ -33,7 +33,7 @@ class SessionVault:
     """Whether sessions that are not persistent are stored too, because a host may have them beyond a restart."""
 
     def __post_init__(self) -> None:
-        self.told = ToldSessions(self.seal)
+        self.latest = LatestStates(self.seal)
         self.kept = KeptLogins(self.journal, self.seal)
 
     async def records(self) -> dict[str, SessionRecord | None]:
@@ -103,7 +103,7 @@ class SessionVault:
         if state and record.persistent:
             await self.journal.keep_state(session_id, self.seal.close(state))
         elif state and self.keeps_all:
-            self.told.note_state(StateSaved(session_id=session_id, state=state))
+            self.latest.note_state(StateSaved(session_id=session_id, state=state))
 
     def _record(self, sealed: bytes) -> SessionRecord | None:
         try:

@@ -30,7 +30,7 @@ from browser_service.rules.bounded import Bounded
 from browser_service.security.named_secrets import NamedSecrets
 from browser_service.security.seal import Seal
 from browser_service.sessions.directory import Directory
-from browser_service.sessions.told import ToldSessions
+from browser_service.sessions.latest_states import LatestStates
 from browser_service.store.health import Storage
 from browser_service.store.journal import Journal
 
@@ -49,7 +49,7 @@ class HostEvents:
     clients: Clients
     journal: Journal
     seal: Seal
-    told: ToldSessions
+    latest: LatestStates
     storage: Storage
     downloads: Downloads
     secrets: NamedSecrets
@@ -87,7 +87,7 @@ class HostEvents:
 
     def session_closed(self, session_id: str) -> None:
         """Drop the unwritten logins of a closed session, and what was told of it."""
-        self.told.session_closed(session_id)
+        self.latest.session_closed(session_id)
         for owed in [owed for owed in self._unsaved if owed[0] == session_id]:
             self._unsaved.pop(owed, None)
 
@@ -120,7 +120,7 @@ class HostEvents:
                 self.on_page(event.page.page_id)
             case PageClosed():
                 self._drop(event.page_id)
-                self.told.page_closed(event.session_id, event.page_id)
+                self.latest.page_closed(event.session_id, event.page_id)
                 self._unwritten[event.page_id] = None
                 self.on_page(event.page_id)
             case PageRetired() | CallEnded() | RequestOver():
@@ -146,11 +146,11 @@ class HostEvents:
         """Have logins written down; keep those of a session that ends with the service in memory, and all else that is
         told of sessions."""
         if isinstance(event, SessionTold):
-            self.told.note(event)
+            self.latest.note(event)
         elif event.name or self.directory.sessions.is_persistent(event.session_id):
             self._unsaved[event.session_id, event.name] = event
         else:
-            self.told.note_state(event)
+            self.latest.note_state(event)
 
     def _notify(self, event: NoticeGiven) -> None:
         if event.client_id:

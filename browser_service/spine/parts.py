@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from browser_service.clients.downloads import Downloads
 from browser_service.clients.presence import Clients
-from browser_service.flows.desk import FlowDesk
+from browser_service.flows.library import FlowLibrary
 from browser_service.host.seam import SessionHost
 from browser_service.rules.quotas import Quotas
 from browser_service.sessions.directory import Directory
@@ -35,7 +35,7 @@ class FrontParts:
     host_calls: HostCalls
     lifecycle: SessionLifecycle
     downloads: Downloads
-    flows: FlowDesk
+    flows: FlowLibrary
     talk: Talk
     count_unshared: Callable[[], int]
     """Returns how many tabs of an attached browser its person keeps to themselves."""

@@ -7,11 +7,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final, TypeVar
 
-from browse_together.contract import catalogue
-from browse_together.contract.actions.arguments import Means
 from browse_together.contract.actions.base import Action
 from browse_together.contract.actions.traits import Claim, Cookies, Effect, Scope
 from browse_together.contract.calls import ClientRef, Outcome
+from browse_together.contract.catalogue import ACTIONS, called
 from browse_together.contract.cuts import cut
 from browse_together.contract.errors import Forbidden, field_details
 from browse_together.contract.events import PageMoved
@@ -37,9 +36,7 @@ _WHAT: Final = {
 }
 _PROGRAM: Final = "CSS and HTML load from any address, and may choose it by what the page has"
 _WITHOUT: Final = frozenset({"--read-only", "--no-scripting", "--no-cookies"})
-_WITH_PROGRAMS: Final = {
-    each for each in catalogue.ACTIONS.values() if each.part_fields or each.fields_that_are(Means.PROGRAM)
-}
+_MAY_LOAD: Final = {each for each in ACTIONS.values() if each.part_fields or each.program_fields()}
 _KEYS: Final = "browse-together token create --name NAME"
 
 
@@ -83,7 +80,7 @@ class Policy:
                 "--read-only",
                 f"One of your own: {next_call('open_page', url='...')}.",
             )
-        parts = action.every_part() if type(action) in _WITH_PROGRAMS else ()
+        parts = action.every_part() if type(action) in _MAY_LOAD else ()
         programs = [name for each in parts for name in each.programs]
         if programs and not (page.belongs_to(caller.client_id) or page.access == "act" or caller.operator):
             raise Forbidden(
@@ -111,8 +108,7 @@ class Policy:
             )
 
     def check_settings(self, caller: Identity) -> None:
-        """Raise Forbidden for a limited token, because settings reveal folders, sites and rules that are not its
-        business."""
+        """Raise Forbidden for a limited token: settings reveal folders, sites and rules that are not its business."""
         if caller.limits.narrow:
             raise Forbidden(
                 "Settings are told to tokens without limits.",
@@ -125,7 +121,7 @@ class Policy:
         session_id = caller.limits.session
         if session_id is None or "sessionId" in body:
             return body
-        action = catalogue.called(body)
+        action = called(body)
         if "session_id" not in action.model_fields:
             return body
         page_id = body.get("pageId")
@@ -165,7 +161,7 @@ class Policy:
         if page is None or (not caller.limits.origins and self.directory.open_to(page, caller.client_id)):
             return outcome
         seen = None if page.private_from(caller.client_id) and not caller.operator else self.seen_by(caller, page)
-        hidden = {"page": seen, "url_before": None, "requests": [], "targets": {}, "came": []}
+        hidden: dict[str, object] = {"page": seen, "url_before": None, "requests": [], "targets": {}, "came": []}
         return outcome if seen is page else outcome.model_copy(update=hidden)
 
     def may_hear(self, caller: Identity, moved: PageMoved) -> bool:
@@ -175,8 +171,7 @@ class Policy:
         )
 
     def for_steps(self, caller: Identity) -> Identity:
-        """Return the caller for the steps of one of its calls. The call's own tool was allowed, so the steps' need not
-        be."""
+        """Return the caller for the steps of its calls. Their own tool was allowed, so those of steps need not be."""
         if not caller.limits.toolsets:
             return caller
         return caller.model_copy(update={"limits": caller.limits.model_copy(update={"toolsets": ()})})

@@ -11,7 +11,7 @@ from browse_together.contract.limits import Limits
 from browse_together.contract.model import Json
 from browse_together.contract.next_calls import next_call
 from browser_service.clients.listing import listing
-from browser_service.flows.desk import FlowDesk
+from browser_service.flows.library import FlowLibrary
 from browser_service.flows.running import Ports, Seen
 from browser_service.observability.activity import Activity
 from browser_service.rules.leases import private_error
@@ -50,7 +50,7 @@ class ServiceContext:
         return self._parts.ledger.activity
 
     @property
-    def flows(self) -> FlowDesk:
+    def flows(self) -> FlowLibrary:
         return self._parts.flows
 
     @property

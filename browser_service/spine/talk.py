@@ -1,32 +1,60 @@
 """Passes words between people and agents, and holds the calls of agents that a person paused or stopped."""
 
 import asyncio
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, Literal
+
+import structlog
 
 from browse_together.contract.actions.base import Action
 from browse_together.contract.actions.traits import Effect, Scope
 from browse_together.contract.calls import ClientRef, Notice
 from browse_together.contract.catalogue import ACTIONS
-from browse_together.contract.errors import Cancelled, HumanInControl, ValidationFailed, field_details
+from browse_together.contract.errors import Cancelled, HumanInControl, JournalFailed, ValidationFailed, field_details
 from browse_together.contract.model import Json
 from browse_together.contract.next_calls import next_call
 from browse_together.contract.words import quotable
-from browser_service.clients.halted import Halted
 from browser_service.clients.presence import Clients
 from browser_service.clients.threads import Line, Threads
-from browser_service.rules.halts import PAUSE_S, Halt
+from browser_service.rules.halts import PAUSE_S, Halt, Halts
 from browser_service.security.auth import Identity
 from browser_service.sessions.directory import Directory
 from browser_service.spine.call import FrontCall
 from browser_service.spine.host_calls import HostCalls
 from browser_service.spine.register import Record
+from browser_service.store.tables import HaltTable, KeptHalt
 
 _MINUTES: Final = round(PAUSE_S / 60)
 _ANSWER: Final = next_call("tell_person", message="...")
 _STOPPED: Final = "Begin nothing new, and ask in your chat what they want."
 _MOST_STOPPED: Final = 20
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(eq=False)
+class Halted:
+    """The pauses and stops of agents, in memory and on disk."""
+
+    table: HaltTable
+    halts: Halts
+
+    async def open(self) -> None:
+        clock, now = self.halts.clock(), time.time()
+        for client_id, by, at, how in await self.table.all():
+            self.halts.restore(client_id, Halt(how, by, clock - max(0.0, now - at), at) if how else None)
+
+    async def write_down(self) -> None:
+        """Write what holds. What the disk does not take holds in memory."""
+        halts = self.halts.in_force().items()
+        try:
+            await self.table.write(
+                [KeptHalt(key, each.by, each.at, each.how) if each else KeptHalt(key) for key, each in halts]
+            )
+        except JournalFailed as error:
+            log.warning("whom a person paused or stopped cannot be written", reason=str(error))
 
 
 @dataclass(eq=False)

@@ -34,7 +34,7 @@ class _Table:
         self._journal = journal
 
 
-class AskedTable(_Table):
+class EndedRequestTable(_Table):
     async def keep(self, over: RequestOver) -> None:
         row = (over.request.request_id, time.time(), over.client_id, over.model_dump_json())
         await self._journal.transact(lambda db: keep_newest(db, "asked", _MOST_ASKED, *row))

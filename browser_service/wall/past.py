@@ -9,9 +9,9 @@ from typing import Final
 from browse_together.contract.calls import DownloadState
 from browse_together.contract.events import RequestOver
 from browse_together.contract.model import Json
-from browser_service.clients.asked import Asked
 from browser_service.clients.colours import Colours
 from browser_service.clients.downloads import Downloads
+from browser_service.clients.inbox import EndedRequests
 from browser_service.clients.presence import handle_of
 from browser_service.observability.activity import Activity
 from browser_service.sessions.directory import Directory
@@ -29,7 +29,7 @@ class Past:
     1970."""
 
     activity: Activity
-    asked: Asked
+    ended_requests: EndedRequests
     downloads: Downloads
     colours: Colours
     directory: Directory
@@ -47,7 +47,7 @@ class Past:
 
     async def _find(self, since: float) -> Json:
         chats, pages = await self.activity.since(since)
-        requests = await self.asked.since(since, _MOST)
+        requests = await self.ended_requests.since(since, _MOST)
         labels = {chat.client_id: chat.label for chat in chats}
         began = ((each, datetime.fromisoformat(each.began_at).timestamp()) for each in self.downloads.of_all())
         downloads = [self._download(each, at, labels) for each, at in began if at >= since]

@@ -79,6 +79,7 @@ BELOW = {
     },
     "browser_service/host": _packages("spine", "clients", "sessions", "store", "http", "wall"),
     "browser_service/spine": {"playwright", "browse_together.contract.actions", *_packages("host", "http", "wall")},
+    "browser_service/fleet": {"playwright", "browse_together.contract.actions", *_packages("host", "http", "wall")},
     "browser_service/clients": _packages("host", "spine", "http", "wall"),
     "browser_service/sessions": _packages("host", "spine", "http", "clients"),
     "browser_service/store": _packages("host", "spine", "http", "clients", "sessions"),

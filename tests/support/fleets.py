@@ -13,7 +13,7 @@ from typing import Any
 from browse_together.contract.calls import Call, Outcome
 from browse_together.contract.errors import HostGone
 from browse_together.contract.model import Json
-from browser_service.fleet import Fleet
+from browser_service.fleet.fleet import Fleet
 from browser_service.host.host import LocalHost
 from browser_service.rules.placement import HostFacts
 from browser_service.rules.window import Clock
@@ -105,7 +105,7 @@ class Front:
 
     def at(self, session_id: str) -> str:
         """Return the name of the host that has a session."""
-        return self.fleet.hosts.host_of(session_id)
+        return self.fleet.router.host_of(session_id)
 
     def new_host(self) -> LocalHost:
         options, handlers, artifacts, policy, limits = self.given
@@ -115,13 +115,13 @@ class Front:
         """Have a host dial in, empty unless it is given."""
         other = Elsewhere(host or self.new_host(), name, incarnation)
         self.hosts.append(other)
-        self.fleet.membership.joined(other)
+        self.fleet.lifecycle.joined(other)
         return other
 
     def lose(self, host: Elsewhere) -> None:
         """Have a host be gone, and the front know it."""
         host.lose()
-        self.fleet.membership.gone(host)
+        self.fleet.lifecycle.gone(host)
 
 
 @asynccontextmanager

@@ -16,6 +16,7 @@ from browse_together.contract.replies import ForModel, ModelReply, error_lines
 from browse_together.contract.toolsets import listed_names
 from browse_together.contract.wire import DEFAULT_SESSION
 from browser_service.spine.rendering.files import File, Line, attachments, files_of, lines_of, text_block
+from browser_service.spine.rendering.readers import Reader
 from browser_service.spine.rendering.result import (
     OF_PAGE,
     is_foreseen,
@@ -25,7 +26,6 @@ from browser_service.spine.rendering.result import (
     step_lines,
     without_bytes,
 )
-from browser_service.spine.rendering.told import PageReader
 from browser_service.spine.rendering.toolsets import add_toolsets
 
 _MOST_NOTICES: Final = 8
@@ -42,7 +42,7 @@ class _Reading:
     action: type[Action]
     form: ForModel
     spell: Spell
-    reader: PageReader | None
+    reader: Reader | None
 
     def __post_init__(self) -> None:
         self.result = object_at(self.envelope, "result")
@@ -78,7 +78,7 @@ class _Reading:
 
 
 def for_model(
-    envelope: Json, action: type[Action], form: ForModel, advice: str = "", reader: PageReader | None = None
+    envelope: Json, action: type[Action], form: ForModel, advice: str = "", reader: Reader | None = None
 ) -> ModelReply:
     """Return the content blocks of a reply, whose own words are spelled for this form. `advice` is a line for failures;
     `reader` knows what the agent has already read about its pages."""

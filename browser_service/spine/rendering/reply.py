@@ -29,9 +29,9 @@ from browser_service.spine.register import Reply
 from browser_service.spine.rendering.files import File
 from browser_service.spine.rendering.model import for_model, spell_for
 from browser_service.spine.rendering.own_words import for_programs, spell_words
+from browser_service.spine.rendering.readers import Reader, page_to_name
 from browser_service.spine.rendering.result import origin_of
 from browser_service.spine.rendering.terminal import for_terminal
-from browser_service.spine.rendering.told import PageReader, page_to_name
 
 _HEADER_CHARACTERS: Final = 4_000
 """Longest header that is accepted; parsed headers are cached."""
@@ -51,7 +51,7 @@ def asked_form(header: str | None) -> ReplyForm | None:
 
 
 def in_form(
-    reply: Reply, body: Json, form: ReplyForm | None, fingerprint: str | None, reader: PageReader | None = None
+    reply: Reply, body: Json, form: ReplyForm | None, fingerprint: str | None, reader: Reader | None = None
 ) -> Reply:
     """Return the reply to `body` in a form; the envelope if there is none. `fingerprint` is that of the caller's
     catalogue."""
@@ -62,7 +62,7 @@ def in_form(
     return replace(reply, body={**rendered(envelope, body, form, advice, reader)})
 
 
-def rendered(envelope: Json, body: Json, form: ReplyForm, advice: str = "", reader: PageReader | None = None) -> Json:
+def rendered(envelope: Json, body: Json, form: ReplyForm, advice: str = "", reader: Reader | None = None) -> Json:
     """Return the envelope with the caller's rendering in place of the result, the page and the notices; a terminal
     keeps these, because it may print them too. `advice` is a line for failures."""
     page_id = page_to_name(envelope, reader)
@@ -80,7 +80,7 @@ def _shown(
     action: type[Action],
     form: ForModel | ForReader | ForCompletion,
     advice: str,
-    reader: PageReader | None,
+    reader: Reader | None,
 ) -> ModelReply | Contents | Completions:
     if isinstance(form, ForModel):
         return for_model(envelope, action, form, advice, reader)

@@ -59,7 +59,7 @@ async def test_a_session_gets_its_host_with_its_first_call_and_the_shared_login_
         await agent.call("close_session", sessionId="mine")
         assert fleet.at("mine") == ""
         assert [page["pageId"] for page in (await agent.call("list_pages"))["yours"]] == ["home"]
-    assert [each["sessions"] for each in fleet.fleet.membership.listed()] == [1, 0, 0]
+    assert [each["sessions"] for each in fleet.fleet.lifecycle.listed()] == [1, 0, 0]
 
 
 async def test_figures_sessions_and_the_wall_name_the_hosts_where_there_are_several(fleet: Front, site: Site) -> None:
@@ -132,7 +132,7 @@ async def test_what_a_lost_host_still_says_changes_nothing(fleet: Front, site: S
         page = fleet.service.known_page("p")
         assert page is not None
         fleet.lose(first)
-        assert not fleet.fleet.membership.assigned(first.incarnation, "mine")
+        assert not fleet.fleet.lifecycle.assigned(first.incarnation, "mine")
         first.back.emit(PageChanged(page=page.model_copy(update={"title": "forged"})))
         fleet.join("second")
         await agent.call("content", pageId="p")
@@ -143,7 +143,7 @@ async def test_a_call_waits_for_a_host_and_can_be_cancelled_meanwhile(fleet: Fro
     first = fleet.join("first")
     async with fleet.service.agent() as agent, watching(fleet.service, agent.client_id) as progress:
         await visit(agent, site, "mine")
-        fleet.service.parts.fleet.membership.homes.members[0].draining = True  # type: ignore[union-attr] # as it is
+        fleet.service.parts.fleet.lifecycle.placements.members[0].draining = True  # type: ignore[union-attr] # as it is
         fleet.lose(first)
         waiting, cancelled = (sent(agent, name, "content", pageId="p") for name in ("waits", "cancelled"))
         await progress.until(lambda p: p.of("waits") != [] and p.of("cancelled") != [])
@@ -157,7 +157,7 @@ async def test_a_call_waits_for_a_host_and_can_be_cancelled_meanwhile(fleet: Fro
 
 async def test_where_no_host_has_room_a_new_session_is_refused_with_what_makes_some(fleet: Front) -> None:
     fleet.join("full").free_mb = 50
-    fleet.fleet.homes.members[0].draining = True
+    fleet.fleet.placements.members[0].draining = True
     async with fleet.service.agent() as agent:
         error = (await agent.reply("create_session")).json()["error"]
         assert error["code"] == "RESOURCE_EXHAUSTED"
@@ -172,7 +172,7 @@ async def test_draining_moves_each_session_with_all_it_has(fleet: Front, site: S
         running = sent(agent, "k", "goto", pageId="p", url=site.url("/held"))
         await become(lambda: site.counts["/held"] == 1)
         second = fleet.join("second")
-        fleet.fleet.membership.drain("first")
+        fleet.fleet.lifecycle.drain("first")
         await visit(agent, site, "new", "q")
         assert fleet.at("new") == "second"
         assert not first.ended
@@ -196,10 +196,10 @@ async def test_a_host_that_is_emptied_bars_calls_that_never_pause(
         running = sent(agent, "k", "goto", pageId="p", url=site.url("/held"))
         await become(lambda: site.counts["/held"] == 1)
         fleet.join("second")
-        fleet.fleet.membership.drain("first")
+        fleet.fleet.lifecycle.drain("first")
         clock.pass_s(11)
         async with watching(fleet.service, agent.client_id) as progress:
-            await become(lambda: fleet.fleet.homes.find("mine", None).barred)
+            await become(lambda: fleet.fleet.placements.find("mine", None).barred)
             barred = sent(agent, "barred", "content", pageId="p")
             await progress.until(lambda p: p.of("barred") != [])
         hold.set()
@@ -218,7 +218,7 @@ async def test_a_call_that_does_not_end_keeps_no_host_from_being_emptied(
         endless = sent(agent, "endless", "goto", pageId="p", url=site.url("/held"), timeout=110_000)
         await become(lambda: site.counts["/held"] == 1)
         fleet.join("second")
-        fleet.fleet.membership.drain("first")
+        fleet.fleet.lifecycle.drain("first")
         clock.pass_s(61)
         await become(lambda: first.ended)
         assert (await endless).json()["error"]["code"] == "UNKNOWN_OUTCOME"
@@ -234,9 +234,9 @@ async def test_a_cut_link_delays_calls_and_nothing_else(fleet: Front, site: Site
         host.linked = False
         waiting = sent(agent, "waits", "content", pageId="p")
         await progress.until(lambda p: p.of("waits") != [])
-        assert [each["state"] for each in fleet.fleet.membership.listed()] == ["ready", "not connected"]
+        assert [each["state"] for each in fleet.fleet.lifecycle.listed()] == ["ready", "not connected"]
         host.linked = True
-        assert fleet.fleet.membership.joined(host) == (["mine"], [])
+        assert fleet.fleet.lifecycle.joined(host) == (["mine"], [])
         reply = (await waiting).json()
         assert reply["notices"] == []
         assert "this is p" in reply["result"]["content"]
@@ -291,10 +291,10 @@ async def test_a_host_that_cannot_be_emptied_is_named(fleet: Front, site: Site) 
     async with fleet.service.agent(operator=True) as agent:
         fleet.join("only")
         await visit(agent, site, "mine")
-        fleet.fleet.homes.members[0].draining = True
+        fleet.fleet.placements.members[0].draining = True
         for name, why in (("nowhere", "is not connected"), ("local", "is the service itself"), ("only", "no other")):
             with pytest.raises(Exception, match=why):
-                fleet.fleet.membership.drain(name)
+                fleet.fleet.lifecycle.drain(name)
         assert fleet.at("mine") == "only"
 
 
@@ -304,17 +304,17 @@ async def test_an_idle_session_leaves_its_host_and_comes_back_as_it_was(tmp_path
         first = fleet.join("first")
         await visit(agent, site, "mine")
         await agent.call("close_page", pageId="p")
-        await fleet.fleet.hosts.part_idle()
+        await fleet.fleet.router.part_idle()
         assert fleet.at("mine") == "first"
         session = first.back.sessions["mine"]
         session.headers["x-team"] = "shop"
         await session.logins.save()
         state = session.logins.saved
         clock.pass_s(61)
-        await fleet.fleet.hosts.part_idle()
+        await fleet.fleet.router.part_idle()
         assert (fleet.at("mine"), first.held) == ("", [])
         assert "mine" in fleet.service.known_sessions()
-        home = fleet.fleet.homes.get("mine")
+        home = fleet.fleet.placements.get("mine")
         assert home is not None
         assert home.spec is not None
         assert (home.spec.state, home.spec.headers) == ({}, {})
@@ -330,7 +330,7 @@ async def test_a_host_of_another_version_only_ends_what_it_has(fleet: Front, sit
         await visit(agent, site, "mine")
         old.other_catalogue = True
         fleet.join("new")
-        fleet.fleet.membership.joined(old)  # its link was cut, and is there again
+        fleet.fleet.lifecycle.joined(old)  # its link was cut, and is there again
         await become(lambda: old.ended)
         await agent.call("content", pageId="p")
         assert fleet.at("mine") == "new"
@@ -354,8 +354,8 @@ async def test_the_next_front_adopts_what_hosts_still_have(tmp_path: Path, site:
         assert kept is not None
         assert page is not None
         assert (page.revision, page.holder_id, page.url) == (kept.revision, "me", kept.url)
-        assert after.fleet.membership.joined(again) == (["mine"], [])
-        known, logins = after.service.parts.vault.told, host.back.sessions["mine"].logins
+        assert after.fleet.lifecycle.joined(again) == (["mine"], [])
+        known, logins = after.service.parts.vault.latest, host.back.sessions["mine"].logins
         await become(lambda: known.onto(SessionSpec(session_id="mine")).state == logins.saved != {})
 
 
@@ -374,4 +374,4 @@ async def test_what_no_host_has_after_one_lease_comes_back_if_it_is_persistent(t
         assert "passing" not in after.service.known_sessions()
         assert await code(agent, "content", pageId="q") == "SESSION_NOT_FOUND"
         late = after.join("first", host.back, host.incarnation)
-        assert after.fleet.membership.joined(late) == ([], ["lasting", "passing"])
+        assert after.fleet.lifecycle.joined(late) == ([], ["lasting", "passing"])

@@ -48,18 +48,18 @@ class Trouble:
             self._fleet.lose(host)
         elif kind == "drain":
             try:
-                self._fleet.fleet.membership.drain(host.name)
+                self._fleet.fleet.lifecycle.drain(host.name)
                 self.hosts.remove(host)
             except InvalidRequest:  # the last one
                 pass
         elif kind == "idle":
             self._clock.pass_s(61)
-            await self._fleet.fleet.hosts.part_idle()
+            await self._fleet.fleet.router.part_idle()
         else:
             host.linked = False
             await asyncio.sleep(0.01)  # it is back before long
             host.linked = True
-            self._fleet.fleet.membership.joined(host)
+            self._fleet.fleet.lifecycle.joined(host)
         while len(self.hosts) < 2:
             self.join()
 

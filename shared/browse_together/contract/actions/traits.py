@@ -395,7 +395,12 @@ class Traits(BaseModel):
     @property
     def programs(self) -> tuple[str, ...]:
         """Return the names of the given arguments that are style sheets or HTML."""
-        return tuple(to_camel(name) for name in self.fields_that_are(Means.PROGRAM) if getattr(self, name) is not None)
+        return tuple(to_camel(name) for name in self.program_fields() if getattr(self, name) is not None)
+
+    @classmethod
+    def program_fields(cls) -> tuple[str, ...]:
+        """Return the names of the arguments that are CSS or HTML."""
+        return cls.fields_that_are(Means.PROGRAM)
 
     @classmethod
     @cache

@@ -12,11 +12,11 @@ from browse_together.contract.errors import HostGone, InvalidRequest, UnknownOut
 from browse_together.contract.events import CallEnded
 from browse_together.contract.model import Json
 from browse_together.contract.pages import SessionSpec
+from browser_service.fleet.members import HostElsewhere, Member, Placement
+from browser_service.fleet.placements import Placements
 from browser_service.host.seam import SessionHost
 from browser_service.rules.placement import hinders_draining
 from browser_service.sessions.directory import Directory
-from browser_service.spine.homes import Homes
-from browser_service.spine.members import Home, HostElsewhere, Member
 
 _CALLS_END_WITHIN_S: Final = 60.0
 _CALLS_COME_FOR_S: Final = 10.0
@@ -31,10 +31,10 @@ log = structlog.get_logger(__name__)
 
 
 @dataclass(eq=False)
-class Membership:
+class HostLifecycle:
     """Which hosts there are, and what each may say."""
 
-    homes: Homes
+    placements: Placements
     directory: Directory
     follow: Callable[[SessionHost, Callable[[str], bool], bool], EndFollowing] = field(init=False)
     """Follows a host's events, with a function that returns whether a session is there now, and whether the host lived
@@ -48,8 +48,8 @@ class Membership:
 
     def take_in(self, member: Member, *, lived_before: bool = False) -> None:
         """Take in a host, and follow what happens there. The first is the one in this process."""
-        self.homes.members.append(member)
-        has = lambda session_id: self.homes.is_at(session_id, member)  # noqa: E731 - one expression
+        self.placements.members.append(member)
+        has = lambda session_id: self.placements.is_at(session_id, member)  # noqa: E731 - one expression
         self._following[member] = self.follow(member.host, has, lived_before)
 
     def joined(self, host: HostElsewhere) -> tuple[list[str], list[str]]:
@@ -57,9 +57,9 @@ class Membership:
         which it drops."""
         member = known = self._member(host.incarnation)
         if member is None:
-            member = Member(host, host.facts, host, clock=self.homes.clock)
+            member = Member(host, host.facts, host, clock=self.placements.clock)
             self.take_in(member, lived_before=bool(host.held))
-        adopted = self.homes.adopt(member, host.held)
+        adopted = self.placements.adopt(member, host.held)
         if known is None:
             self._background.spawn(self._learn(member, adopted[0]))
         if member.facts.other_catalogue:
@@ -76,28 +76,28 @@ class Membership:
         """Empty a host that wants to end."""
         if (member := self._member(host.incarnation)) is not None and not member.draining:
             member.draining = True
-            self._background.spawn(self._empty(member, host, self.homes.clock()))
+            self._background.spawn(self._empty(member, host, self.placements.clock()))
 
     def gone(self, host: HostElsewhere) -> None:
         """Drop a host that has certainly ended."""
         if (member := self._member(host.incarnation)) is not None:
-            lost = self.homes.lose(member)
+            lost = self.placements.lose(member)
             log.warning("a host is lost", host=member.name, sessions=len(lost))
             self._background.spawn(self._part(member, lost))
 
     def drain(self, name: str) -> None:
         """Give a host no more sessions, and move those that it has to others. Raises InvalidRequest if there is no such
         host, or some session could be nowhere else."""
-        members = self.homes.members
+        members = self.placements.members
         member = next((each for each in members if each.name == name), None)
         if member is None or member.elsewhere is None:
             why = "is the service itself: `browse-together down` ends it" if member else "is not connected"
             names = ", ".join(each.name for each in members if each.elsewhere)
             raise InvalidRequest(
-                f"The host {name!r} {why}.", hint=f"Hosts: {names or 'none'}.", details=field_details("name")
+                f"The host {name!r} {why}.", hint=f"HostRouter: {names or 'none'}.", details=field_details("name")
             )
         facts = {each: each.facts for each in members}
-        needs = [home.needs for home in self.homes.at(member)]
+        needs = [placed.needs for placed in self.placements.at(member)]
         if reason := hinders_draining(facts[member], needs, facts.values()):
             raise InvalidRequest(
                 f"The host {name!r} cannot be emptied: {reason}.",
@@ -113,12 +113,12 @@ class Membership:
             {
                 "name": member.name,
                 "state": member.state,
-                "sessions": len(homes := self.homes.at(member)),
-                "pages": sum(pages[home.session_id] for home in homes),
+                "sessions": len(placements := self.placements.at(member)),
+                "pages": sum(pages[placed.session_id] for placed in placements),
                 "freeMb": member.facts.free_mb,
                 **(member.elsewhere.describe_link() if member.elsewhere else {}),
             }
-            for member in self.homes.members
+            for member in self.placements.members
         ]
 
     async def close(self) -> None:
@@ -129,8 +129,8 @@ class Membership:
 
     def assigned(self, incarnation: str, session_id: str) -> bool:
         """Return whether a host has a session now. One that gives it up still answers with what opens it again."""
-        home = self.homes.get(session_id)
-        return home is not None and home.member is not None and home.member is self._member(incarnation)
+        placed = self.placements.get(session_id)
+        return placed is not None and placed.member is not None and placed.member is self._member(incarnation)
 
     def session_of(self, page_id: str) -> str | None:
         page = self.directory.get(page_id)
@@ -143,32 +143,32 @@ class Membership:
 
     async def _empty(self, member: Member, host: HostElsewhere, began: float) -> None:
         """Move a host's sessions away one by one, each at a moment when no call runs in it; then let the host go."""
-        clock = self.homes.clock
-        while (homes := self.homes.at(member)) and clock() - began < _CALLS_END_WITHIN_S:
-            for home in homes:
-                home.barred = clock() - began > _CALLS_COME_FOR_S
-                if not home.running:
-                    await self.homes.leave(home)
-            await self.homes.wait_for_change()
-        for home in homes:
-            await self.homes.leave(home)
-        if not self.homes.at(member):
+        clock = self.placements.clock
+        while (placements := self.placements.at(member)) and clock() - began < _CALLS_END_WITHIN_S:
+            for placed in placements:
+                placed.barred = clock() - began > _CALLS_COME_FOR_S
+                if not placed.running:
+                    await self.placements.leave(placed)
+            await self.placements.wait_for_change()
+        for placed in placements:
+            await self.placements.leave(placed)
+        if not self.placements.at(member):
             async with AtMost(_LETS_GO_WITHIN_S, HostGone):
                 await host.let_go()
 
-    async def _part(self, member: Member, lost: list[Home]) -> None:
+    async def _part(self, member: Member, lost: list[Placement]) -> None:
         """Follow a lost host no more, and end what is waited for there."""
         await self._following.pop(member)()
         error = UnknownOutcome("Its host is gone, with the dialog that it waited for.").body()
-        for home in lost:
-            self.on_lost(home.session_id)
-        calls = [call for home in lost for call in home.suspended.items()]
+        for placed in lost:
+            self.on_lost(placed.session_id)
+        calls = [call for placed in lost for call in placed.suspended.items()]
         outcomes = [(client_id, Outcome(call_id=call_id, error=error)) for call_id, client_id in calls]
-        await self.homes.tell([CallEnded(client_id=client_id, outcome=outcome) for client_id, outcome in outcomes])
-        for home in lost:
-            home.suspended.clear()
-            await self.homes.unplace(home.session_id)
+        await self.placements.tell([CallEnded(client_id=client_id, outcome=outcome) for client_id, outcome in outcomes])
+        for placed in lost:
+            placed.suspended.clear()
+            await self.placements.unplace(placed.session_id)
 
     def _member(self, incarnation: str) -> Member | None:
-        of = (each for each in self.homes.members if each.elsewhere and each.elsewhere.incarnation == incarnation)
+        of = (each for each in self.placements.members if each.elsewhere and each.elsewhere.incarnation == incarnation)
         return next(of, None)

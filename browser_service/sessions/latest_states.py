@@ -1,4 +1,7 @@
-"""Keeps what hosts elsewhere told of their sessions, so that these go on when their host is lost."""
+"""Keeps the latest state of sessions in memory, so that these open again as they were.
+
+Of the sessions on this machine it has logins alone: of those that end with the service, and of a closed one that is
+opened again to restore them. Hosts elsewhere also report settings and pages, because they may be lost."""
 
 from collections import Counter
 from typing import Final
@@ -18,10 +21,10 @@ _SETTINGS: Final = "/"
 """Neither can be the name of a page."""
 
 
-class ToldSessions:
-    """The latest that was told, sealed and in memory alone: logins of sessions that the journal does not keep, settings
-    of sessions, and what brings their pages back. If it is too much, the session that takes most of it loses its
-    largest part: so nothing that one host tells costs another's sessions theirs."""
+class LatestStates:
+    """The latest that hosts reported, sealed and in memory alone: logins of sessions that the journal does not keep,
+    settings of sessions, and what brings their pages back. If it is too much, the session that takes most of it loses
+    its largest part: so nothing that one host tells costs another's sessions theirs."""
 
     def __init__(self, seal: Seal) -> None:
         self._seal = seal

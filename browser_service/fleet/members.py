@@ -1,4 +1,4 @@
-"""The hosts of the front, each as it is now, and the place of each session among them."""
+"""What the front knows of each host, and of each session's placement among them."""
 
 import asyncio
 import dataclasses
@@ -99,8 +99,8 @@ class Member:
 
 
 @dataclass(eq=False)
-class Home:
-    """A session's place."""
+class Placement:
+    """Where a session is, and what of it only the front knows."""
 
     session_id: str
     needs: Needs
@@ -132,6 +132,10 @@ class Home:
     """The calls that replied because of a dialog, whose end its host tells, with their clients."""
     released: dict[str, tuple[int, bool]] = field(default_factory=dict)
     """The clients that left while no host had it, as `release` says it."""
+
+    def unused(self, since: float) -> bool:
+        """Return whether no call has been on its host since a time."""
+        return not self.running and self.used_at <= since
 
     @contextmanager
     def in_use(self, page_id: str | None) -> Iterator[None]:

@@ -1,4 +1,4 @@
-"""What hosts elsewhere ask of the front, checked."""
+"""Does what hosts elsewhere ask of the front, once it is checked."""
 
 from collections.abc import Callable
 
@@ -14,7 +14,7 @@ from browser_service.host.seam import ArtifactPort
 Do = Callable[[], None]
 
 
-class Desk:
+class HostRequests:
     """Answers what one host asks."""
 
     def __init__(self, host: RemoteHost, artifacts: ArtifactPort, drains: Do, end: Do) -> None:

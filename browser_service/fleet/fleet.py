@@ -1,13 +1,17 @@
 """Wires the parts of a front that takes in hosts. No other front imports them."""
 
 import asyncio
+from collections.abc import Callable
 from functools import partial
 from typing import Final, NamedTuple
 
 from browse_together.contract.pages import Figures, SessionOptions, SessionSpec
 from browser_service.clients.presence import Clients
+from browser_service.fleet.lifecycle import HostLifecycle
+from browser_service.fleet.members import Member
+from browser_service.fleet.placements import Placements
+from browser_service.fleet.router import HostRouter
 from browser_service.host.seam import SessionHost
-from browser_service.host.sessions.memory import Memory
 from browser_service.observability.metrics import HostFigures
 from browser_service.rules.host_lease import MARGIN_S
 from browser_service.rules.placement import LOCAL, HostFacts
@@ -16,11 +20,7 @@ from browser_service.sessions.directory import Directory
 from browser_service.sessions.lifecycle import SessionLifecycle
 from browser_service.settings import Settings
 from browser_service.spine.feed import Feeds
-from browser_service.spine.homes import Homes
 from browser_service.spine.host_events import HostEvents
-from browser_service.spine.hosts import Hosts
-from browser_service.spine.members import Member
-from browser_service.spine.membership import Membership
 from browser_service.store.journal import Journal
 from browser_service.store.tables import PlacementTable
 
@@ -28,10 +28,11 @@ _OPENS_WITHIN_S: Final = 3.0
 
 
 class Own(NamedTuple):
-    """The host in the front's own process, as the front reaches it, and the memory of its browsers."""
+    """The host in the front's own process, as the front reaches it."""
 
     host: SessionHost
-    memory: Memory
+    free_mb: Callable[[], int | None]
+    """Returns the memory that its browsers may still take."""
 
 
 class Fleet:
@@ -42,16 +43,16 @@ class Fleet:
     ) -> None:
         self._own, self._windows = own, not settings.headless
         self._engines: set[str] = {settings.browser_type}
-        self.homes = Homes(
+        self.placements = Placements(
             *(directory, PlacementTable(journal, settings.host_lease_ms)),
             learn=self._learn,
             engine=settings.browser_type,
             windows=self._windows,
             clock=clock,
         )
-        self.hosts = Hosts(self.homes, directory, clients.send)
-        self.hosts.waits_s = settings.host_lease_ms / 1000 + MARGIN_S + _OPENS_WITHIN_S
-        self.membership = Membership(self.homes, directory)
+        self.router = HostRouter(self.placements, directory, clients.send)
+        self.router.waits_s = settings.host_lease_ms / 1000 + MARGIN_S + _OPENS_WITHIN_S
+        self.lifecycle = HostLifecycle(self.placements, directory)
         directory.sessions.host_of = self._host_of
 
     def connect(self, events: HostEvents, feeds: Feeds, lifecycle: SessionLifecycle) -> None:
@@ -61,23 +62,23 @@ class Fleet:
             spec, owed = await lifecycle.spec_again(session_id), events.owed_logins(session_id)
             return spec if owed is None else spec.model_copy(update={"state": owed})
 
-        self.homes.tell, self.homes.again = events.tell, again
-        self.hosts.on_over = lifecycle.end_unheld
-        self.membership.on_lost = events.session_lost
-        self.membership.follow = lambda host, has, lived_before: partial(
+        self.placements.tell, self.placements.again = events.tell, again
+        self.router.on_over = lifecycle.end_unheld
+        self.lifecycle.on_lost = events.session_lost
+        self.lifecycle.follow = lambda host, has, lived_before: partial(
             feeds.leave, feeds.follow(host, has, lived_before=lived_before)
         )
-        lifecycle.outlives = lambda record: record.persistent or self.homes.was_placed(record.session_id)
+        lifecycle.outlives = lambda record: record.persistent or self.placements.was_placed(record.session_id)
 
     async def begin(self) -> None:
         """Take in the host of this process, and know what the service before had given to others."""
-        if lease_ms := await self.homes.load():
-            self.hosts.adopts_within_s = lease_ms / 1000 + MARGIN_S
-        self.membership.take_in(Member(self._own.host, self._facts, clock=self.homes.clock))
+        if lease_ms := await self.placements.load():
+            self.router.adopts_within_s = lease_ms / 1000 + MARGIN_S
+        self.lifecycle.take_in(Member(self._own.host, self._facts, clock=self.placements.clock))
 
     async def figures(self) -> list[HostFigures]:
         """Return what each host last told of itself, if there are several."""
-        members = self.homes.members
+        members = self.placements.members
         if len(members) == 1:
             return []
         figures = await asyncio.gather(*(member.host.figures() for member in members), return_exceptions=True)
@@ -89,10 +90,10 @@ class Fleet:
 
     def _host_of(self, session_id: str) -> str | None:
         """Name the host of a session if there are several, and it is on one."""
-        return self.hosts.host_of(session_id) or None if len(self.homes.members) > 1 else None
+        return self.router.host_of(session_id) or None if len(self.placements.members) > 1 else None
 
     def _facts(self) -> HostFacts:
-        free_mb = self._own.memory.free_mb
+        free_mb = self._own.free_mb()
         return HostFacts(LOCAL, frozenset(self._engines), display=self._windows, free_mb=free_mb)
 
     async def _learn(self, engine: str) -> None:

@@ -13,7 +13,7 @@ from browser_service.host.calls import Handler
 from browser_service.host.seam import ArtifactPort, HostLimits
 from browser_service.host.sessions.options import LaunchOptions
 from browser_service.security.urls import UrlPolicy
-from browser_service.sessions import told as told_sessions
+from browser_service.sessions import latest_states
 from tests.support.fake_host import FakeHost
 from tests.support.service import RunningService
 from tests.support.sharing import StartService
@@ -55,7 +55,7 @@ async def test_a_session_of_a_lost_host_opens_again_with_logins_settings_and_pag
         assert spec.former["p"]["history"] == []
         assert await service.parts.journal.states("mine") == []
         await agent.call("close_session", sessionId="mine")
-        assert service.parts.vault.told.onto(spec.model_copy(update={"headers": {}})).headers == {}
+        assert service.parts.vault.latest.onto(spec.model_copy(update={"headers": {}})).headers == {}
         with pytest.raises(SessionNotFound):
             await service.parts.lifecycle.spec_again("mine")
 
@@ -63,8 +63,8 @@ async def test_a_session_of_a_lost_host_opens_again_with_logins_settings_and_pag
 async def test_what_one_session_tells_too_much_costs_no_other_its_own(
     start: StartService, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(told_sessions, "_MOST_BYTES", 10_000)
-    kept = (await start()).parts.vault.told
+    monkeypatch.setattr(latest_states, "_MOST_BYTES", 10_000)
+    kept = (await start()).parts.vault.latest
     large: Json = {"cookies": ["x" * 1_000]}
     for number in range(50):
         kept.note(SessionTold(session_id="theirs", former={f"p~{number}": large}))
@@ -86,7 +86,7 @@ async def test_a_session_that_is_opened_once_more_is_told_anew(start: StartServi
         await agent.call("goto", pageId="p", sessionId="mine", url=site.page("/", "hello"))
         known = await told(service)
         service.parts.directory.drop("p")  # as in a front that has just started
-        service.parts.vault.told.session_closed("mine")
+        service.parts.vault.latest.session_closed("mine")
         await service.parts.host.open(SessionSpec(session_id="mine"))
         await service.parts.feeds.drain()
         again = await told(service)

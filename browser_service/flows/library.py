@@ -35,7 +35,7 @@ _MOST_PAGES: Final = 20
 
 
 @dataclass(eq=False)
-class FlowDesk:
+class FlowLibrary:
     files: FlowFiles
     activity: Activity
     stopped: StoppedRuns = field(default_factory=StoppedRuns)
