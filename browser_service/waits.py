@@ -13,7 +13,7 @@ from browse_together.contract.calls import Call
 from browser_service.rules.human import HumanRequest
 from browser_service.rules.human_requests import HumanRequests
 from browser_service.rules.leases import Ownership
-from browser_service.rules.turns import PageQueue, Place
+from browser_service.rules.turns import PageQueue, Ticket
 
 _SHORTEST_S: Final = 0.05
 """Shortest pause between two looks at the clock."""
@@ -80,7 +80,7 @@ async def wait_until(condition: Callable[[], object], changed: asyncio.Event, se
 
 
 async def until_granted(
-    place: Place, due_in: Callable[[], float] = lambda: math.inf, advance: Callable[[], None] = lambda: None
+    place: Ticket, due_in: Callable[[], float] = lambda: math.inf, advance: Callable[[], None] = lambda: None
 ) -> None:
     """Wait until a place is granted; the caller limits the time. Raises the place's refusal.
 

@@ -17,7 +17,7 @@ from browse_together.contract.catalogue import NAMES
 from browse_together.contract.model import Json, object_at
 from browse_together.contract.next_calls import spelled
 from browse_together.contract.quoting import Foreign, assembled
-from browse_together.contract.replies import ForModel, ModelReply, Place, error_lines
+from browse_together.contract.replies import FileMention, ForModel, ModelReply, error_lines
 from browse_together.contract.toolsets import listed_names
 
 NOT_FOUND: Final = -32002
@@ -95,13 +95,13 @@ def _with_paths(block: Json) -> Json:
     if not isinstance(places := block.get("places"), list):
         return block
     text = str(block["text"])
-    for place in map(Place.model_validate, reversed(places)):
+    for place in map(FileMention.model_validate, reversed(places)):
         if _is_readable_here(place):
             text = text[: place.at] + place.instead + text[place.at + place.length :]
     return {"type": "text", "text": text}
 
 
-def _is_readable_here(place: Place) -> bool:
+def _is_readable_here(place: FileMention) -> bool:
     """Return whether the file is on this machine and belongs to this account."""
     try:
         status = os.stat(place.path)  # noqa: PTH116 - a path of a system that may be another one

@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import Generic, NamedTuple, TypeVar
 
 from browse_together.contract.calls import ClientRef
-from browser_service.rules.turns import Line, Place, Send
+from browser_service.rules.turns import Line, Send, Ticket
 from browser_service.rules.window import Clock
 
 OFFER_S = 12.0
@@ -58,7 +58,7 @@ C = TypeVar("C", bound=Claim)
 
 
 @dataclass(eq=False)
-class Candidate(Place, Generic[C]):
+class Candidate(Ticket, Generic[C]):
     """A call that waits for a name, with the claim that it will get."""
 
     claim: C

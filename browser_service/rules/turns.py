@@ -16,8 +16,8 @@ Send = Callable[[CallMoved], None]
 
 
 @dataclass(eq=False)
-class Place:
-    """A call's place in a line, until it is granted or refused."""
+class Ticket:
+    """What a call waits with in a line, until it is granted or refused."""
 
     call_id: str
     client_id: str
@@ -45,7 +45,7 @@ class Place:
         return CallMoved(call_id=self.call_id, client_id=self.client_id, state=state, position=position, behind=behind)
 
 
-P = TypeVar("P", bound=Place)
+P = TypeVar("P", bound=Ticket)
 
 
 @dataclass(eq=False)
@@ -103,7 +103,7 @@ class Line(Generic[P]):
 
 
 @dataclass(eq=False)
-class Turn(Place):
+class Turn(Ticket):
     """A call's turn on a page, or its place in the line for it."""
 
     call: Call

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple, TypeVar
 
 from pydantic import BaseModel, JsonValue
 
-from browse_together.contract.cuts import Place
+from browse_together.contract.cuts import SecretSpan
 from browse_together.contract.errors import ResourceExhausted
 from browse_together.contract.named_secrets import LEAST_CHARACTERS
 from browser_service.security.decoding import base64_layers, layers
@@ -115,7 +115,7 @@ class Concealment:
         kept = {name: getattr(message, name) for name in _UNSHOWN if name in type(message).model_fields}
         return type(message).model_validate(self.value(shown)).model_copy(update=kept)
 
-    def across(self, text: str, at: int) -> Place | None:
+    def across(self, text: str, at: int) -> SecretSpan | None:
         """Return the first secret that begins before position `at` of a text and ends after it, or None."""
         first = max(0, at - self._reach)
         places = self._within(text[first : at + self._reach], self._heads, first)
@@ -133,14 +133,14 @@ class Concealment:
             }
         return self._numbers.get(value, value) if of_page and isinstance(value, int | float) else value
 
-    def _places(self, text: str, time: SearchTime | None = None) -> Iterator[Place]:
+    def _places(self, text: str, time: SearchTime | None = None) -> Iterator[SecretSpan]:
         """Yield where a text has secrets. Pieces that overlap are decoded one after the other."""
         for at in range(0, len(text), _PIECE):
             if at and time is not None:
                 time.check()
             yield from self._within(text[at : at + _PIECE + self._reach], self._needles, at)
 
-    def _within(self, text: str, needles: list[_Needle], first: int) -> Iterator[Place]:
+    def _within(self, text: str, needles: list[_Needle], first: int) -> Iterator[SecretSpan]:
         """Yield where these stand in a part of a text that begins at `first`, in whatever encoding."""
         if not needles:
             return
@@ -151,7 +151,7 @@ class Concealment:
                 if needle.anchor in layer.text:
                     for found in _pattern(needle.text).finditer(layer.text):
                         start, end = layer.origin(found.start(), min(len(layer.text), found.end() + needle.rest))
-                        yield Place(first + start, first + end, needle.mark)
+                        yield SecretSpan(first + start, first + end, needle.mark)
 
 
 def _texts(value: JsonValue) -> Iterator[str]:

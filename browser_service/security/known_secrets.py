@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TypeVar
 
-from browse_together.contract.cuts import Place, hide
+from browse_together.contract.cuts import SecretSpan, hide
 from browse_together.contract.named_secrets import MOST_SECRETS, NamedSecret
 from browser_service.observability.logging import conceal
 from browser_service.rules.bounded import Bounded
@@ -44,7 +44,7 @@ class KnownSecrets(ABC):
             self._concealment, self._made_at = Concealment(shown, self.clock), now
         return self._concealment
 
-    def across(self, text: str, at: int) -> Place | None:
+    def across(self, text: str, at: int) -> SecretSpan | None:
         return self.concealment.across(text, at)
 
     async def apart(self, way: Callable[[Concealment, T], T], given: T) -> T:

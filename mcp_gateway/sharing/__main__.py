@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from mcp_gateway.sharing.place import Place, is_own
+from mcp_gateway.sharing.shared_socket import SharedSocket, is_own
 
 _COMES_WITHIN_S: Final = 0.2
 _MOST_PEEKED: Final = 1_000_000
@@ -23,7 +23,7 @@ def main() -> None:
     os.chdir("/")
     os.closerange(3, descriptor)
     os.closerange(descriptor + 1, os.sysconf("SC_OPEN_MAX"))
-    place = Place(folder, os.path.basename(path).removesuffix(".sock"))  # noqa: PTH119 - a text, as in `place`
+    place = SharedSocket(folder, os.path.basename(path).removesuffix(".sock"))  # noqa: PTH119 - a text, as in `place`
     place.prepare()
     listener = socket.socket(fileno=descriptor)
     listener.set_inheritable(False)

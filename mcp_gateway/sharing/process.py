@@ -20,7 +20,7 @@ from mcp_gateway import ineffective, logs, spans
 from mcp_gateway.arguments import take
 from mcp_gateway.chats import credentials
 from mcp_gateway.connection import Connection
-from mcp_gateway.sharing.place import NotShared, Place, is_own
+from mcp_gateway.sharing.shared_socket import NotShared, SharedSocket, is_own
 from mcp_gateway.startup import Prepared, prepare
 from mcp_gateway.stdio import hello
 from mcp_gateway.stdio.hello import Hello
@@ -77,7 +77,7 @@ class Seat:
 class SharedProcess:
     """The chats of a listening socket, one for each connection."""
 
-    def __init__(self, listener: socket.socket, place: Place, first: socket.socket | None = None) -> None:
+    def __init__(self, listener: socket.socket, place: SharedSocket, first: socket.socket | None = None) -> None:
         """`first` is the connection of a chat that was already let in."""
         self._listener, self._first, self._place = listener, first, place
         self._services: dict[tuple[object, ...], ServiceClient] = {}

@@ -91,11 +91,11 @@ class Launcher:
     def run_shared(self) -> str | None:
         """Let the shared process serve the chat until it ends. Returns why this process must serve it instead, possibly
         as an empty text; None once the chat has ended."""
-        from mcp_gateway.sharing.place import NotShared, Place  # noqa: PLC0415 - not on every system
+        from mcp_gateway.sharing.shared_socket import NotShared, SharedSocket  # noqa: PLC0415 - not on every system
 
         losses, given_up = list[float](), 0
         try:
-            place = Place.of(self._environment)
+            place = SharedSocket.of(self._environment)
             while not (losses and self._has_ended):
                 connection, given_up = place.reach(self._environment, given_up)
                 within_s = _STARTS_WITHIN_S if place.age_s() <= _STARTS_WITHIN_S else _PONG_WITHIN_S

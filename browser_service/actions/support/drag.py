@@ -24,7 +24,7 @@ _BESIDE_PX: Final = 2
 DragEvents = dict[str, bool | str | None]
 
 
-class Place(TypedDict):
+class DragPlace(TypedDict):
     there: bool
     x: int
     y: int
@@ -38,7 +38,7 @@ class Drag:
 
     source: Locator
     element: ElementHandle
-    place: Place
+    place: DragPlace
     listeners: list[world.Held]
 
     @classmethod
@@ -82,7 +82,7 @@ class Drag:
         """Word where the dragged element went; "" if it stayed, None if that is unknown."""
         before, after = self.place, await none_if_gone(_place(self.element))
         if after is None or not after["there"]:  # the page may have replaced it
-            places = await none_if_gone(evaluate_all(list[Place], self.source, call_of(_FIRST_TWO, _PLACE))) or []
+            places = await none_if_gone(evaluate_all(list[DragPlace], self.source, call_of(_FIRST_TWO, _PLACE))) or []
             after = places[0] if len(places) == 1 else None
         if after is None:
             return None
@@ -103,8 +103,8 @@ async def arrive(mouse: Mouse, x: float, y: float, steps: int) -> None:
         await asyncio.sleep(_PAUSE_S)
 
 
-async def _place(element: ElementHandle) -> Place:
-    return results.read(Place, await world.evaluate(element, results.bounded(_PLACE)))
+async def _place(element: ElementHandle) -> DragPlace:
+    return results.read(DragPlace, await world.evaluate(element, results.bounded(_PLACE)))
 
 
 async def _events(listener: world.Held) -> DragEvents:

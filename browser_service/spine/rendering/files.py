@@ -11,7 +11,7 @@ from browse_together.contract.calls import Preview
 from browse_together.contract.model import Json, list_at
 from browse_together.contract.next_calls import Spell, next_call, spelled
 from browse_together.contract.quoting import Foreign, Frame, flat, of_file
-from browse_together.contract.replies import ForModel, Place
+from browse_together.contract.replies import FileMention, ForModel
 from browse_together.contract.wire import FILE_URI, INLINE_TEXT
 
 _MOST_LINKS: Final = 10
@@ -121,5 +121,5 @@ def _place(at: int, file: File, form: ForModel) -> JsonValue:
     """Return what a local reader shows for a file's address: its path, and the address too if there is no link."""
     path = file.path or ""
     replacement = path if form.links else f"{path}, {file.uri}"
-    place = Place(at=at, length=len(file.uri), instead=replacement, path=path, size=file.size)
+    place = FileMention(at=at, length=len(file.uri), instead=replacement, path=path, size=file.size)
     return place.model_dump(mode="json")

@@ -24,7 +24,7 @@ def shown_of(count: int, most: int) -> int:
     return count if count <= most + 1 else most
 
 
-class Place(NamedTuple):
+class SecretSpan(NamedTuple):
     """The place of a secret in a text, and its replacement."""
 
     start: int
@@ -32,7 +32,7 @@ class Place(NamedTuple):
     mark: str
 
 
-Search = Callable[[str, int], Place | None]
+Search = Callable[[str, int], SecretSpan | None]
 """Finds the secret that begins before a position in a text and ends after it."""
 _searches: Final[list[Search]] = []
 
@@ -94,6 +94,6 @@ def _without_end(text: str, room: Iterator[int]) -> str:
     return "".join([*pieces, text[at:]])
 
 
-def _across(text: str, at: int) -> Place | None:
+def _across(text: str, at: int) -> SecretSpan | None:
     places = [found for search in _searches if at < len(text) and (found := search(text, at))]
     return min(places, default=None)

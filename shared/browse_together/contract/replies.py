@@ -69,7 +69,7 @@ ReplyForm = Annotated[ForModel | ForTerminal | ForReader | ForCompletion, Field(
 FORM: Final[TypeAdapter[ReplyForm]] = TypeAdapter(ReplyForm, config=ConfigDict(defer_build=True))
 
 
-class Place(_Lenient):
+class FileMention(_Lenient):
     """Where a text names a file by its address, and how the caller itself finds the file."""
 
     at: int = Field(description="Characters before the address.")

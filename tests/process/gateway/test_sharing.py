@@ -22,7 +22,7 @@ from starlette.responses import Response
 from browse_together.client.credentials import mint
 from browse_together.contract import toolsets, wire
 from browse_together.contract.wire import MAX_MESSAGE_BYTES
-from mcp_gateway.sharing.place import Place
+from mcp_gateway.sharing.shared_socket import SharedSocket
 from tests.support.chat import Chat, chatting, environment, text
 from tests.support.standin import SECRET, Seen, StandIn, success
 
@@ -44,7 +44,7 @@ class Account:
             BROWSE_SHARED="true",
             XDG_RUNTIME_DIR=str(folder),
         )
-        self.place = Place.of(self.environment)
+        self.place = SharedSocket.of(self.environment)
 
     def chat(self, **settings: str) -> AbstractAsyncContextManager[Chat]:
         return chatting(self.environment | settings)

@@ -14,7 +14,7 @@ from browse_together.contract.wire import ATTEMPT_META, CALL_ID_META, MOST_SUBSC
 from mcp_gateway import logs
 from mcp_gateway.jsonrpc import Message
 from mcp_gateway.sharing import process
-from mcp_gateway.sharing.place import NotShared, Place
+from mcp_gateway.sharing.shared_socket import NotShared, SharedSocket
 from mcp_gateway.stdio import hello
 from mcp_gateway.unanswered import Unanswered
 from tests.support.listening import PATIENCE_S
@@ -140,9 +140,9 @@ def test_another_accounts_folder_is_not_used(monkeypatch: pytest.MonkeyPatch) ->
     environment = {"XDG_RUNTIME_DIR": "/dev", "TMPDIR": "/short"}
     owner = Path("/dev").stat().st_uid
     monkeypatch.setattr(os, "getuid", lambda: owner)
-    assert Place.of(environment).path.startswith("/dev/")
+    assert SharedSocket.of(environment).path.startswith("/dev/")
     monkeypatch.setattr(os, "getuid", lambda: owner + 1)
-    assert Place.of(environment).path.startswith("/short/")
+    assert SharedSocket.of(environment).path.startswith("/short/")
 
 
 @pytest.mark.anyio
@@ -154,7 +154,7 @@ async def test_a_process_whose_folder_went_before_it_looked_ends(
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(tmp_path / "x.sock"))
         listener.listen()
-        gone = Place(str(tmp_path / "gone"), "x")
+        gone = SharedSocket(str(tmp_path / "gone"), "x")
         await asyncio.wait_for(process.SharedProcess(listener, gone, None).run(), PATIENCE_S)
 
 
@@ -162,14 +162,14 @@ def test_programs_that_look_in_other_places_have_other_processes() -> None:
     here = {"HOME": "/home/a", "TMPDIR": "/short", "PATH": "/bin", "BROWSE_TOOLSETS": "core"}
     same = [{**here, "BROWSE_TOOLSETS": "all", "PATH": "/usr/bin", "BROWSE_TOKEN": "t"}]
     others = [{**here, name: "/x"} for name in ("HOME", "PYTHONPATH", "BROWSE_DATA_DIR", "BROWSE_CONFIG")]
-    assert {Place.of(each).path for each in same} == {Place.of(here).path}
-    assert len({Place.of(each).path for each in (here, *others)}) == 5
+    assert {SharedSocket.of(each).path for each in same} == {SharedSocket.of(here).path}
+    assert len({SharedSocket.of(each).path for each in (here, *others)}) == 5
 
 
 def test_a_folder_that_others_can_enter_or_change_is_not_used(tmp_path: Path) -> None:
     def usable(name: str) -> bool:
         try:
-            Place(str(tmp_path / name), "x").prepare()
+            SharedSocket(str(tmp_path / name), "x").prepare()
         except NotShared:
             return False
         return True
@@ -181,4 +181,4 @@ def test_a_folder_that_others_can_enter_or_change_is_not_used(tmp_path: Path) ->
     found = [usable(name) for name in ("open", "link", "file", "none/below", "own", "new")]
     assert found == [False, False, False, False, True, True]
     with pytest.raises(NotShared, match="too long"):
-        Place.of({"TMPDIR": f"/{'long' * 30}"})
+        SharedSocket.of({"TMPDIR": f"/{'long' * 30}"})

@@ -10,7 +10,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from browse_together.contract.calls import Call
 from browse_together.contract.errors import Cancelled
 from browse_together.contract.events import CallMoved
-from browser_service.rules.turns import Line, PageQueue, Place, Turn
+from browser_service.rules.turns import Line, PageQueue, Ticket, Turn
 
 CLIENTS = st.sampled_from("abcd")
 SEQS = st.integers(0, 20)
@@ -21,7 +21,7 @@ class SomeLine(RuleBasedStateMachine):
 
     @initialize()
     def begin(self) -> None:
-        self.line = Line[Place](self.told, lambda: "others")
+        self.line = Line[Ticket](self.told, lambda: "others")
         self.positions: dict[str, int] = {}
         self.count = 0
 
@@ -32,7 +32,7 @@ class SomeLine(RuleBasedStateMachine):
     @rule(client=CLIENTS, seq=SEQS)
     def join(self, client: str, seq: int) -> None:
         self.count += 1
-        self.line.join(Place(f"{client}{self.count}", client, seq=seq))
+        self.line.join(Ticket(f"{client}{self.count}", client, seq=seq))
 
     @rule(which=st.integers(0, 9))
     def leave(self, which: int) -> None:

@@ -39,7 +39,7 @@ class NotShared(Exception):
     """The shared process cannot serve this chat. The text says why."""
 
 
-class Place:
+class SharedSocket:
     """The socket of one account's and version's shared process, in a folder that launchers and process lock."""
 
     def __init__(self, folder: str, name: str) -> None:
@@ -48,7 +48,7 @@ class Place:
         self.log = f"{folder}/{name}.log"
 
     @classmethod
-    def of(cls, environment: Mapping[str, str]) -> "Place":
+    def of(cls, environment: Mapping[str, str]) -> "SharedSocket":
         """Return the place for programs with such an environment. Raises NotShared."""
         place = cls(socket_folder(environment), _digest(environment))
         if len(os.fsencode(place.path)) > _MOST_PATH:
