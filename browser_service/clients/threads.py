@@ -90,7 +90,9 @@ class Threads:
     async def take(self, client_id: str, call_id: str) -> list[Notice]:
         """Return what a person told a client, for a call's reply. No other reply has it, but the same call's may have
         it again, because the first may have been lost."""
-        words = self._threads.get(client_id, _Thread()).words
+        if (thread := self._threads.get(client_id)) is None:
+            return []
+        words = thread.words
         if unread := [each for each in words if not each.given_to]:
             for each in unread:
                 each.given_to = call_id

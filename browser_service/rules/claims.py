@@ -21,16 +21,13 @@ class Claim:
 
     def __init__(self, client: ClientRef, clock: Clock, reason: str = "") -> None:
         self.client = client
+        self.client_id = client.client_id
         self.reason = reason
         self.used_at = clock()
         self.kept_until = 0.0
         self.offered_until: float | None = None
         """When the offer ends; None once the claim was used, or if it was never offered."""
         self._clock = clock
-
-    @property
-    def client_id(self) -> str:
-        return self.client.client_id
 
     @property
     def holder_name(self) -> str:

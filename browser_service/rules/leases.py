@@ -30,6 +30,7 @@ class Lease(Claim):
         self, client: ClientRef, clock: Clock = time.monotonic, *, seq: int = 0, agent: str = "", reason: str = ""
     ) -> None:
         super().__init__(client, clock, reason)
+        self.label = client.label
         self.seq = seq
         """The front's number of the last call that used the lease."""
         self.agent = agent
@@ -42,10 +43,6 @@ class Lease(Claim):
         self.seq, self.idle_before_ms = max(seq, self.seq), 0
         self.client_left = False
         self.use()
-
-    @property
-    def label(self) -> str:
-        return self.client.label
 
     @property
     def holder_name(self) -> str:
@@ -85,8 +82,10 @@ class Ownership:
 
     def holder(self) -> Lease | None:
         """Return the current lease, or None if the page goes to whoever acts next."""
-        self.advance()
-        return None if self._page.lapsed else self.lease
+        page = self._page
+        if page.line.places:
+            self.advance()
+        return None if page.lapsed else page.claim
 
     @property
     def private(self) -> bool:
@@ -244,7 +243,7 @@ class Ownership:
             return inf
         if lease.offered_until is not None:
             return lease.offered_until
-        if self.private:
+        if self.access == "private":
             return inf
         return max(-inf if lease.client_left else lease.used_at + self._idle_s, lease.kept_until)
 

@@ -104,9 +104,9 @@ class Quotas:
         )
 
     def _client(self, client_id: str) -> _Client:
-        if client_id not in self._clients:
-            self._clients[client_id] = _Client(MovingWindow(self._limits.per_minute, self._clock))
-        return self._clients[client_id]
+        if (client := self._clients.get(client_id)) is None:
+            client = self._clients[client_id] = _Client(MovingWindow(self._limits.per_minute, self._clock))
+        return client
 
 
 def rate_limited(problem: str, seconds: float, hint: str, context: Json) -> RateLimited:

@@ -6,6 +6,7 @@ import shlex
 import time
 from collections.abc import Callable, Iterable
 from functools import lru_cache
+from math import inf
 from typing import NamedTuple
 
 import jwt
@@ -106,9 +107,11 @@ class Revocations:
     def check(self, caller: Identity) -> None:
         """Raise Unauthorized for a token that expired or was revoked, also since its call began, and for a client that
         was revoked by id or label, whichever token it has. The account's owner is never locked out."""
-        name = caller.token_name
-        another = f"browse-together token create --name {name}" if name else "browse-together token"
-        self._check_token(caller.token_id, caller.expires_at, f"The account's owner gives another: {another}", name)
+        expires_at = inf if caller.expires_at is None else caller.expires_at
+        if caller.token_id in self._tokens or time.time() >= expires_at:
+            name = caller.token_name
+            another = f"browse-together token create --name {name}" if name else "browse-together token"
+            self._check_token(caller.token_id, caller.expires_at, f"The account's owner gives another: {another}", name)
         if caller.operator or not self._clients:
             return
         names = {caller.client_id.casefold(), caller.label.casefold()}

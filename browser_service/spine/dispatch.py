@@ -169,7 +169,8 @@ class Dispatcher:
         announces."""
         ending = self._stop_with_token(call) if call.caller.expires_at is not None else None
         try:
-            await self.parts.talk.let_go_on(call)
+            if self.parts.talk.halted.halts.any:
+                await self.parts.talk.let_go_on(call)
             return await self._ways[type(call.action)](call)
         except HostGone as gone:
             error = _without_host(call.action, gone).body()

@@ -39,8 +39,8 @@ class Feed:
 
     host: SessionHost
     events: HostEvents
-    has: Callable[[str], bool]
-    """Returns whether a session is on this host now. Events of others are dropped."""
+    has: Callable[[str], bool] | None
+    """Returns whether a session is on this host now. Events of others are dropped. None if all sessions are there."""
     on_applied: Callable[[AsOf], None]
     lived_before: bool = False
     """True if the host had sessions of an earlier run of the service, whose pages are as it says."""
@@ -86,7 +86,7 @@ class Feed:
             for event in batch.events:
                 if event.seq > self._seq:
                     self._seq = event.seq
-                    if self._concerns(event):
+                    if self.has is None or _is_of(event, self.has):
                         self.events.apply(self.events.secrets.concealment.message(event))
             self._seq = max(self._seq, batch.last_seq)
             if self._missed:
@@ -104,16 +104,18 @@ class Feed:
         """Take the host's pages as they are now."""
         async with asyncio.timeout(_ANSWERS_WITHIN_S):
             pages = await self.host.describe()
-        self.events.note_all(pages, self.has)
+        self.events.note_all(pages, self.has or (lambda _: True))
         self._missed = False
 
-    def _concerns(self, event: HostEvent) -> bool:
-        match event:
-            case PageOpened() | PageChanged() | PageRetired():
-                return self.has(event.page.session_id)
-            case PageClosed() | StateSaved() | SessionTold():
-                return self.has(event.session_id)
-        return True
+
+def _is_of(event: HostEvent, has: Callable[[str], bool]) -> bool:
+    """Return whether an event is of no session, or of one that a host has."""
+    match event:
+        case PageOpened() | PageChanged() | PageRetired():
+            return has(event.page.session_id)
+        case PageClosed() | StateSaved() | SessionTold():
+            return has(event.session_id)
+    return True
 
 
 class Feeds:
@@ -127,9 +129,9 @@ class Feeds:
         self._moved = asyncio.Event()
 
     def follow(
-        self, host: SessionHost, has: Callable[[str], bool] = lambda _: True, *, lived_before: bool = False
+        self, host: SessionHost, has: Callable[[str], bool] | None = None, *, lived_before: bool = False
     ) -> Feed:
-        """Follow a host. `has` returns whether a session is there now."""
+        """Follow a host. `has` returns whether a session is there now; without it, all are."""
         feed = Feed(host, self.events, has, self._note, lived_before)
         self._feeds[feed] = asyncio.create_task(feed.run())
         return feed

@@ -6,8 +6,9 @@ import itertools
 from dataclasses import dataclass
 from typing import Final
 
-from browse_together.contract.actions.traits import Effect
+from browse_together.contract.actions.traits import Effect, may_answer
 from browse_together.contract.calls import ASKING, Call, Outcome, PageLimit
+from browse_together.contract.catalogue import ACTIONS
 from browse_together.contract.errors import CallNotFound, ErrorBody, HostGone
 from browse_together.contract.pages import PageState
 from browser_service.host.seam import CallKey, ParsedCall, SessionHost
@@ -20,6 +21,8 @@ from browser_service.spine.feed import Feeds
 from browser_service.spine.policy import Policy
 from browser_service.spine.register import CallRegister, Record
 
+_NAMES_SECRETS: Final = {kind for kind in ACTIONS.values() if kind.part_fields or kind.secret_fields()}
+_HAS_LOGINS: Final = {kind for kind in ACTIONS.values() if may_answer(kind, "stored_logins")}
 _CALLS_BITS: Final = 40
 """How many bits of a call's number count the calls of one start of the service."""
 
@@ -107,7 +110,9 @@ class HostCalls:
 
     async def _call(self, asked: FrontCall) -> Call:
         action, caller, address = asked.action, asked.caller, asked.address
-        stored = action.stored_logins
+        kind = type(action)
+        stored = action.stored_logins if kind in _HAS_LOGINS else None
+        names = action.secret_names() if kind in _NAMES_SECRETS else ()
         if stored is not None and not stored.restores:
             await self.vault.check_room(address.session_id or "", stored.name)
         call = ParsedCall(
@@ -124,7 +129,7 @@ class HostCalls:
             copied_sites=asked.copied_sites,
             confirmed=[*asked.confirmed],
             guard=asked.guard,
-            secrets=self.secrets.reveal(names) if (names := action.secret_names()) else {},
+            secrets=self.secrets.reveal(names) if names else {},
             by_person=caller.operator,
             origins=[*caller.limits.origins],
             page_limit=PageLimit(most=most, token=caller.token_name) if (most := caller.limits.pages) else None,

@@ -115,7 +115,6 @@ class HostEvents:
     def apply(self, event: HostEvent) -> None:
         match event:
             case PageOpened() | PageChanged():
-                self._tell_if_changed(event.page)
                 self._note(event.page)
                 self.on_page(event.page.page_id)
             case PageClosed():
@@ -159,7 +158,11 @@ class HostEvents:
             self.storage.report(event.notice.text)
 
     def _note(self, page: PageState) -> None:
+        """Take a page as it is now. Clients are told if its revision, URL, title or the like changed; most reports are
+        only about its lease."""
         known = self.directory.get(page.page_id)
+        if known is None or any(getattr(known, name) != getattr(page, name) for name in _SEEN):
+            self._tell(page)
         if self.directory.note(page):
             self._unwritten[page.page_id] = None
         if page.person is not None and (known is None or known.person is None):
@@ -170,13 +173,6 @@ class HostEvents:
         call_id = CallKey.parse(event.call_id).call_id.partition(ASKING)[0]
         people_url = self.people_url() if event.request else ""
         return event.model_copy(update={"call_id": call_id, "people_url": people_url})
-
-    def _tell_if_changed(self, page: PageState) -> None:
-        """Tell clients about a page whose revision, URL, title or the like changed; most reports are only about its
-        lease."""
-        old = self.directory.get(page.page_id)
-        if old is None or any(getattr(old, name) != getattr(page, name) for name in _SEEN):
-            self._tell(page)
 
     def _drop(self, page_id: str) -> None:
         if page := self.directory.get(page_id):

@@ -163,7 +163,7 @@ class Talk:
 
     async def let_go_on(self, call: FrontCall) -> None:
         """Wait until the call's client is paused no longer. Raises HumanInControl if it is stopped."""
-        if not self.halted.halts.any or type(call.action) not in _HALTED or call.caller.of_person or call.let_through:
+        if type(call.action) not in _HALTED or call.caller.of_person or call.let_through:
             return
         record, began, paused = call.record, self.halted.halts.clock(), None
         changed = asyncio.Event()

@@ -53,7 +53,7 @@ def hide(search: Search) -> AbstractContextManager[None]:
 
 def cut(text: str, most: int) -> str:
     """Return the first `most` characters of a text."""
-    found = _across(text, most)
+    found = _across(text, most) if most < len(text) else None
     return text[:most] if found is None else text[: found.start] + found.mark
 
 
@@ -81,7 +81,9 @@ def _without_ends(value: JsonValue, room: Iterator[int]) -> JsonValue:
     if isinstance(value, list):
         return [_without_ends(each, room) for each in value]
     if isinstance(value, dict):
-        return {_without_end(key, room): _without_ends(each, room) for key, each in value.items()}
+        return {
+            _without_end(key, room) if _CUT in key else key: _without_ends(each, room) for key, each in value.items()
+        }
     return value
 
 

@@ -11,7 +11,7 @@ _IGNORED: Final = str.maketrans("", "", "\t\n\r")
 
 def without_userinfo(url: str) -> str:
     """Return an address without its name and password."""
-    return split_userinfo(url)[0]
+    return split_userinfo(url)[0] if "@" in url else url  # most have none
 
 
 def split_userinfo(url: str) -> tuple[str, str, str]:
