@@ -19,6 +19,7 @@ from browse_together.contract.errors import (
     ValidationFailed,
     field_details,
 )
+from browse_together.contract.flow_places import is_place
 from browse_together.contract.flows import MAIN, VERSION, Flow, Step, parse, selectors_of
 from browse_together.contract.model import Json
 from browse_together.contract.next_calls import next_call
@@ -184,7 +185,9 @@ class FlowLibrary:
         if flow.steps[number - 1 : number] != [run.flow.steps[number - 1]]:
             return f"step {number} of the file stays as it was: it was changed meanwhile"
         step = flow.steps[number - 1]
-        step.arguments.update(cast("Json", replaced(step.arguments, {place: [*dict.fromkeys(again)]})))
+        step.arguments.update(
+            cast("Json", replaced(step.arguments, {place: [*sorted(dict.fromkeys(again), key=is_place)]}))
+        )
         try:
             await asyncio.to_thread(self.files.write, flow, caller)
         except Forbidden as error:

@@ -35,6 +35,7 @@ from browse_together.contract.errors import (
     ValidationFailed,
     field_details,
 )
+from browse_together.contract.flow_places import is_place
 from browse_together.contract.flows import MAIN, Flow, Request, Step, selectors_of
 from browse_together.contract.model import Json, weight
 from browse_together.contract.next_calls import next_call
@@ -53,9 +54,7 @@ _AT_REST_S: Final = 0.1
 _MISSING: Final = frozenset({ElementNotFound.code, ElementGone.code, StaleRevision.code})
 _UNSURE: Final = frozenset({UnknownOutcome.code, TimedOut.code, BrowserCrashed.code})
 _ROLE: Final = re.compile(r'role=([a-z]+)\[name=("(?:[^"\\]|\\.)*")\]$')
-_PLACE: Final = re.compile(r"(?:#|[a-z][\w-]*(?:[\[: >]|$)).*", re.DOTALL)
 _LOG: Final[Json] = {"action": "get_network_log", "format": "records", "limit": 500}
-_IN_FRAME: Final = "internal:control=enter-frame >> "
 _ANY: Final = "html"
 _NEAREST: Final = 5
 _MOST_STOPPED: Final = 200
@@ -191,7 +190,7 @@ def replaced(value: JsonValue, selectors: Mapping[str, JsonValue], path: str = "
 def tried(selectors: list[str]) -> list[str]:
     """Return the selectors of an element that a run tries. A mere place in the document counts only if there is nothing
     else, because another element may be there by now; role and name alone only if they were enough before."""
-    named = [each for each in selectors if not _PLACE.fullmatch(each.rpartition(_IN_FRAME)[2])]
+    named = [each for each in selectors if not is_place(each)]
     return [each for each in named if each is named[0] or not _ROLE.fullmatch(each)] or selectors
 
 

@@ -15,6 +15,7 @@ from browse_together.contract.actions.traits import Effect, Scope
 from browse_together.contract.calls import ActivityRecord
 from browse_together.contract.catalogue import ACTIONS
 from browse_together.contract.errors import ValidationFailed, field_details
+from browse_together.contract.flow_places import is_place
 from browse_together.contract.flows import MAIN, SELECTORS, Expected, Parameter, Request, Step
 from browse_together.contract.model import Json
 from browse_together.contract.next_calls import next_call
@@ -193,7 +194,7 @@ class Draft:
         """Return how an element is found again. A ref meant it only then, and a secret may be another by now."""
         found = (call.record.targets or {}).get(given) or ([] if re.match(REF_START, given) else [given])
         lasting = [each for each in found if not (_SECRET.search(each) or "{{" in each)]
-        return [*{each.replace("'", '"'): each for each in lasting}.values()]
+        return sorted({each.replace("'", '"'): each for each in lasting}.values(), key=is_place)
 
     def _value(self, value: JsonValue, hint: str) -> JsonValue:
         """Return a value, or a parameter where the record has none."""

@@ -27,6 +27,8 @@ class Lasting(TypedDict):
 
     frame: str
     selectors: list[str]
+    alone: bool
+    """Whether nothing else there had its role and name."""
 
 
 class Field(TypedDict):

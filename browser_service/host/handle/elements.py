@@ -9,6 +9,7 @@ from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Frame, Locator
 
 from browse_together.contract.errors import ElementGone, StaleRevision, ValidationFailed, field_details
+from browse_together.contract.flow_places import is_place
 from browse_together.contract.model import Json
 from browse_together.contract.next_calls import next_call
 from browser_service.host.elements import frames as in_frames
@@ -27,7 +28,6 @@ _SAME: Final = 5
 _MOST_NAME: Final = 80
 _VAGUE: Final = frozenset({"under", "in", "row", "listitem", "article", "treeitem"})
 """Places that a name alone does not find again; the script finds an item by its words."""
-_INTO_FRAME: Final = " >> internal:control=enter-frame >> "
 
 
 class Elements:
@@ -182,7 +182,7 @@ def lasting_selectors(view: ClientView | None, given: str, frame: str | None, fo
     """Return selectors that find an element again after its site has changed, the most lasting first. A client named
     it by a selector or ref; `found` is what a script says of it, if one met it."""
     own = [] if leading_ref(given) else [given]
-    into = f"{found['frame']}{_INTO_FRAME}" if found and found["frame"] and not frame else ""
+    into = f"{found['frame']}{in_frames.ENTER}" if found and found["frame"] and not frame else ""
     by_script = [into + each for each in found["selectors"]] if found else []
     if into:
         own = [each for each in own if "enter-frame" in each]
@@ -190,7 +190,9 @@ def lasting_selectors(view: ClientView | None, given: str, frame: str | None, fo
         own = _as_shown(view, given)
         if own and by_script and by_script[0].startswith("role="):
             by_script.pop(0)  # its script can only guess the name that the tree has
-    by_role = [each for each in own if "role=" in each]
+    if found and not found["alone"] and any(map(is_place, own)):
+        by_script = [each for each in by_script if not each.startswith("role=")]  # it was the place that told it apart
+    by_role = [each for each in own if "role=" in each and not is_place(each)]
     return [*dict.fromkeys([*by_role, *by_script, *(each for each in own if each not in by_role)])]
 
 

@@ -1,6 +1,7 @@
 // Returns selectors that find an element again after its site has changed, the most lasting first: role and name, if
 // nothing else has them; else these beside the words of the row or card that the element is alone in; its test id; its
-// label; its text; and its place, unless others like it could take that. `frame` is the way into its iframe, if it is in one of the page's own origin.
+// label; its text; and its place, unless others like it could take that. `frame` is the way into its iframe, if it is in one of the page's own origin;
+// `alone` says whether nothing else has its role and name.
 import {cssPath, ownCss} from "./css_path.js";
 import {parentElement} from "./past_names.js";
 
@@ -92,21 +93,22 @@ const selectorsOf = e => {
   const id = TEST_IDS.find(each => e.getAttribute(each)), css = id && `[${id}=${JSON.stringify(e.getAttribute(id))}]`;
   const says = !role && text && text.length <= MOST_NAME;
   const byRole = role && short && `role=${role}[name=${JSON.stringify(name)}]`;
-  return [
+  const selectors = [
     alone && byRole,
     same.length && root === document && beside(e, name, same),
     css && root.querySelectorAll(css).length === 1 && css,
     says && alone && `text=${JSON.stringify(text)}`,
     !alone && byRole,
     root === document && (!alone ? ownCss(e, root) : cssPath(e, root)),
-  ].filter(selector => selector);
+  ];
+  return {selectors: selectors.filter(selector => selector), alone};
 };
 
 // A frame may be of another origin, and a form's fields may have the names of its own properties.
 export const lasting = e => {
   try {
     const frame = window === top ? '' : parent === top ? cssPath(frameElement, frameElement.getRootNode()) : null;
-    return frame === null ? null : {frame, selectors: selectorsOf(e)};
+    return frame === null ? null : {frame, ...selectorsOf(e)};
   } catch {
     return null;
   }

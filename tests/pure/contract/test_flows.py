@@ -7,6 +7,7 @@ import jsonschema
 import pytest
 
 from browse_together.contract.errors import Forbidden, ValidationFailed
+from browse_together.contract.flow_places import is_place
 from browse_together.contract.flows import message, parse, says, unquoted
 from browser_service.flows.export import as_pytest, as_python
 from browser_service.flows.files import FlowFiles, file_schema, written
@@ -161,3 +162,31 @@ def test_windows_dialogs_and_secrets_are_exported() -> None:
         "page.once('dialog', lambda dialog: dialog.accept())",
         "page.locator('#close').click(click_count=2, button='right')",
     ]
+
+
+@pytest.mark.parametrize(
+    ("selector", "is_one"),
+    [
+        ("role=row >> nth=1 >> role=button", True),
+        ('role=button[name="Approve"] >> nth=-1', True),
+        ("xpath=(//button)[2]", True),
+        ("//tr[position() = 3]//button", True),
+        ("css=tr:nth-child(3) button", True),
+        ("css=li:last-child", True),
+        (":nth-match(button, 2)", True),
+        ("html > body:nth-of-type(1)", True),
+        ("#c-17", True),
+        ("#frame >> internal:control=enter-frame >> #c-17", True),
+        ("#frame >> internal:control=enter-frame >> role=button", False),
+        ('role=button[name="Step [2] of nth=3"]', False),
+        ("//tr[td='Ben']//button", False),
+        ('[data-testid="pay"]', False),
+        ('text="Ben"', False),
+        (
+            'xpath=/descendant::text()[normalize-space()="Ben"]/ancestor::*[descendant::button][1]/descendant::button',
+            False,
+        ),
+    ],
+)
+def test_a_number_is_a_place_and_a_name_is_none(selector: str, *, is_one: bool) -> None:
+    assert is_place(selector) is is_one
