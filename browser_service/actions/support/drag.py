@@ -2,6 +2,7 @@
 
 import asyncio
 from dataclasses import dataclass
+from functools import partial
 from typing import Final, Self
 
 from playwright.async_api import ElementHandle, Locator, Mouse
@@ -18,6 +19,10 @@ _WATCH: Final = script("drag_watch")
 _FIRST_TWO: Final = "look => found => found.slice(0, 2).map(look)"
 _EVENTS: Final = results.bounded(script("drag_end"))
 _PLACE: Final = script("drag_place")
+_AROUND: Final = script("shown_around")
+_CAN_BE_HIT: Final = results.bounded(script("can_be_hit"))
+_MOVED: Final = results.bounded(script("drag_moved"))
+_DRAWN_MS: Final = 500
 _PAUSE_S: Final = 0.05
 _BESIDE_PX: Final = 2
 
@@ -44,21 +49,28 @@ class Drag:
     @classmethod
     async def begin(cls, source: Locator, target: Locator, timeout_ms: int) -> Self:
         element = await world.handle_of(source, timeout_ms)
+        await _reveal(element, timeout_ms)
         place = await _place(element)
         listeners = [await world.hold(end, _WATCH, timeout_ms=timeout_ms) for end in (source, target)]
         return cls(source, element, place, listeners)
 
     async def move(self, target: Locator, action: DragAndDrop) -> None:
         """Drag the element to the target. Both are checked before the mouse goes down, so that no drag begins in vain.
-        The mouse approaches from beside the target's middle, because a sortable list cannot tell from the exact middle
+        Where the target can be hit as it is, the mouse stays at the source meanwhile: a handle may show only as long as
+        the mouse is on what has it. The mouse approaches from beside the target's middle, because a sortable list cannot tell from the exact middle
         of a card on which side to insert."""
         mouse, given = self.source.page.mouse, action.own_arguments()
         start, end = given.get("source_position"), given.get("target_position")
         checks = {name: given.get(name) for name in ("force", "scroll")}
-        await target.hover(**checks, position=end, trial=True, timeout=action.timeout)
-        await self.source.hover(**checks, position=start, trial=action.trial, timeout=action.timeout)
-        if action.trial:
-            return
+        on_source = partial(self.source.hover, **checks, position=start, timeout=action.timeout)
+        await on_source(trial=action.trial)
+        element = await world.handle_of(target, action.timeout)
+        if action.trial or not results.value_of(await world.evaluate(element, _CAN_BE_HIT, end)):
+            await target.hover(**checks, position=end, trial=True, timeout=action.timeout)
+            if action.trial:
+                return
+            await _reveal(self.element, action.timeout)
+            await on_source()
         await sent(mouse.down(), clicks())
         try:
             if action.scroll == "auto":
@@ -80,7 +92,7 @@ class Drag:
 
     async def movement(self) -> str | None:
         """Word where the dragged element went; "" if it stayed, None if that is unknown."""
-        before, after = self.place, await none_if_gone(_place(self.element))
+        before, after = self.place, await none_if_gone(_moved(self.element, self.place))
         if after is None or not after["there"]:  # the page may have replaced it
             places = await none_if_gone(evaluate_all(list[DragPlace], self.source, call_of(_FIRST_TWO, _PLACE))) or []
             after = places[0] if len(places) == 1 else None
@@ -105,6 +117,17 @@ async def arrive(mouse: Mouse, x: float, y: float, steps: int) -> None:
 
 async def _place(element: ElementHandle) -> DragPlace:
     return results.read(DragPlace, await world.evaluate(element, results.bounded(_PLACE)))
+
+
+async def _reveal(element: ElementHandle, timeout_ms: float) -> None:
+    """Bring the mouse to what has the element, if it is not shown: it may show under the mouse."""
+    around = await world.element(element, _AROUND)
+    if around is not None:
+        await around.hover(timeout=timeout_ms)
+
+
+async def _moved(element: ElementHandle, before: Place) -> Place:
+    return results.read(Place, await world.evaluate(element, _MOVED, [before, _DRAWN_MS]))
 
 
 async def _events(listener: world.Held) -> DragEvents:

@@ -1,6 +1,8 @@
 // Returns the element at a point of the viewport, in open shadow roots too.
-export default ([x, y]) => {
+export const elementAt = ([x, y]) => {
   let e = document.elementFromPoint(x, y);
   for (let inner; (inner = e?.shadowRoot?.elementFromPoint(x, y)) && inner !== e;) e = inner;
   return e;
 };
+
+export default elementAt;

@@ -87,6 +87,34 @@ async def test_a_card_comes_into_a_list_that_sorts_before_the_card_on_which_it_i
         assert await tab.sees("[...other.children].map(li => li.id).join('')") == cards
 
 
+HANDLES = """<style>.card {{ width: 200px; height: 40px }} .card b {{ display: none }} .card:hover b {{ display: inline }}
+</style><div id=card class=card>Fair <b>::</b></div><div style="height: {}px"></div><div id=zone>Zone</div><script>
+let held; onmousedown = e => {{ held = e.target.matches('b'); e.preventDefault() }};
+onmouseup = e => {{ if (held) document.title = `dropped on ${{e.target.id}}` }}</script>"""
+
+
+@pytest.mark.parametrize("between", [20, 2000])
+async def test_drag_and_drop_takes_a_handle_that_shows_only_under_the_mouse(tab: Tab, between: int) -> None:
+    await tab.show(HANDLES.format(between))
+    await tab.call("hover", selector="#card")
+    result = await tab.call("drag_and_drop", source=".card b", target="#zone", timeout=2_000)
+    assert "released on <div#zone>" in result["observed"]
+
+
+LATE = """<table><tr><td id=mon><b>Dentist</b><td id=tue>-</table><script>
+onmousedown = e => e.preventDefault();
+onmouseup = e => {{ const cell = e.target.closest('td'), old = document.querySelector('b');
+  WAIT(() => {{ const now = old.cloneNode(true); old.remove(); cell.append(now) }}, 150) }}</script>"""
+
+
+@pytest.mark.parametrize("wait", ["setTimeout", "fetch('/kept').then"])
+async def test_drag_and_drop_waits_until_the_page_has_drawn_what_was_dragged(tab: Tab, wait: str) -> None:
+    tab.site.routes["/kept"] = Answer("{}")
+    await tab.show(LATE.replace("WAIT", wait))
+    result = await tab.call("drag_and_drop", source="b", target="#tue")
+    assert (result["moved"], "it moved into <td#tue>" in result["observed"]) == (True, True)
+
+
 async def test_drag_and_drop_names_the_end_that_is_not_there_or_not_the_only_one(tab: Tab) -> None:
     await tab.show(BOARD)
     missing = await tab.error("drag_and_drop", source="#a", target="#nowhere", timeout=300)
