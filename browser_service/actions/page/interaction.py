@@ -13,8 +13,11 @@ from browse_together.contract.actions.base import ElementAction
 from browse_together.contract.errors import ValidationFailed, WithoutEffect, field_details
 from browse_together.contract.model import Json
 from browse_together.contract.next_calls import next_call
+from browse_together.contract.wire import AS_GIVEN
 from browser_service.actions.page.editing import paste
 from browser_service.actions.page.pointer import check_button
+from browser_service.actions.support import code_boxes
+from browser_service.actions.support.code_boxes import in_boxes
 from browser_service.actions.support.editors import or_of_editor, replace_text, unless_editor
 from browser_service.actions.support.field_values import (
     Question,
@@ -89,6 +92,9 @@ async def fill(page: BrowserPage, action: interaction.Fill) -> Json:
     target, text = await to_type(page, element, action.value, action.timeout)
 
     async def put(field: Locator | ElementHandle) -> None:
+        if isinstance(field, ElementHandle) and await code_boxes.have_room(field, text):
+            await code_boxes.enter(field, text, action.selector, action.timeout)
+            return
         async with kept_whole(page, field, action.value, text, action.selector):
             put_in = field.fill(text, force=action.force, no_wait_after=action.no_wait_after, timeout=action.timeout)
             await sent(put_in, filling(text))
@@ -105,6 +111,8 @@ async def fill(page: BrowserPage, action: interaction.Fill) -> Json:
 
         event = "input" if text else None
         result = await field_after(page, action, element, enter, text, event=event, enters=True)
+        if result is not None and (told := await in_boxes(element, result["value"], text, action)):
+            return {"observed": f"{AS_GIVEN}, {told}"}
         if result is not None and result["type"] == "range":
             step = partial(take_last_step, element, result["value"], action.timeout)
             result = await field_after(page, action, element, step, text, event=None)
@@ -123,6 +131,9 @@ async def type_(page: BrowserPage, action: interaction.Type) -> Json:
     target, text = await to_type(page, element, action.text, action.timeout)
 
     async def put() -> None:
+        if isinstance(target, ElementHandle) and await code_boxes.have_room(target, text):
+            await code_boxes.enter(target, text, action.selector, action.timeout)
+            return
         if isinstance(target, Locator):
             pressing = target.press_sequentially(**action.own_arguments(), timeout=action.allowed_ms())
             await sent(pressing, typing(text))
@@ -134,7 +145,10 @@ async def type_(page: BrowserPage, action: interaction.Type) -> Json:
                 )
                 await sent(pressing, typing(sign))
 
-    return typed_reply(await field_after(page, action, element, put, text, event=None), text)
+    result = await field_after(page, action, element, put, text, event=None)
+    if result is not None and (told := await in_boxes(element, result["value"], text, action)):
+        return {"observed": f"{AS_GIVEN}, {told}"}
+    return typed_reply(result, text)
 
 
 async def press(page: BrowserPage, action: interaction.Press) -> Json:

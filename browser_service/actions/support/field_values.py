@@ -147,6 +147,15 @@ def hint_for(types: Collection[str]) -> str:
     return FORM_OF_ITS_TYPE if types and all(each in _PICKER_TYPES for each in types) else ""
 
 
+def cut_by(most: int, shown: str, text: str) -> str:
+    """Say that a field's maxlength cut a text, if it did: a form that counts as a line break two characters may have
+    less of it."""
+    is_cut = 0 <= most < len(text) and len(shown) <= most and text.startswith(shown) and shown
+    return (
+        f"it takes {most} character{'s' * (most != 1)} at most (maxlength), and was given {len(text)}" if is_cut else ""
+    )
+
+
 def shorten(text: str) -> str:
     return repr(text) if len(text) <= FIELD_CHARACTERS else f"{cut(text, FIELD_CHARACTERS)!r}… ({len(text)} characters)"
 

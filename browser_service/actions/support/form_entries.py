@@ -11,7 +11,7 @@ from browse_together.contract.actions.combining import FormField
 from browse_together.contract.errors import ValidationFailed
 from browse_together.contract.model import Json
 from browse_together.contract.next_calls import next_call
-from browser_service.actions.support.field_values import in_form_of, is_reformatted, shorten
+from browser_service.actions.support.field_values import cut_by, in_form_of, is_reformatted, shorten
 from browser_service.host.elements.filled_fields import Field
 
 
@@ -20,6 +20,10 @@ class FieldState(TypedDict):
 
     kind: str
     type: str
+    boxes: int
+    """How many boxes of one character take a text together, from the field on."""
+    most: int
+    """Its maxlength; -1 without one."""
     names: list[str]
     value: Any  # Any: a text, or the options chosen
     labels: list[str]
@@ -90,6 +94,9 @@ def input_of(field: FormEntry, state: FieldState) -> Any:  # Any: what a field o
     if field.kind == "combobox" and state["type"] in _TEXT_TYPES and not isinstance(value, list):
         field.kind, field.has_list = "text", True
     field.is_range = state["type"] == "range"
+    if field.kind == "text" and state["boxes"] and _is_code(value, state["boxes"]):
+        field.kind = "boxes"
+        return value if isinstance(value, SecretRef) else str(value)
     kind = field.kind
     if kind in _REFUSED_KINDS:
         what, hint = _REFUSED_KINDS[kind]
@@ -108,6 +115,13 @@ def input_of(field: FormEntry, state: FieldState) -> Any:  # Any: what a field o
         return in_form_of(state["type"], str(value))
     hint = f"Its names: {', '.join(state['names'])}." if kind == "radio" else f"Give it {_ACCEPTED_VALUES[kind]}."
     raise _unfit(f"{field.request.selector} takes {_ACCEPTED_VALUES[kind]}", hint)
+
+
+def _is_code(value: object, boxes: int) -> bool:
+    """Return whether a value is to be spread over so many boxes."""
+    return (isinstance(value, SecretRef) and boxes > 1) or (
+        not isinstance(value, bool | list) and 1 < len(str(value)) <= boxes
+    )
 
 
 def _number(value: object) -> float | None:
@@ -131,7 +145,7 @@ def is_set(field: FormEntry, state: FieldState | None) -> bool:
         return bool(state["value"] == field.input)
     if field.kind == "slider":
         return bool(_number(state["value"]) == field.input)
-    if field.kind in {"editor", "combobox"}:
+    if field.kind in {"editor", "combobox", "boxes"}:
         return not field.told
     chosen = {*field.input} if isinstance(field.input, list) else {field.input}
     return chosen in ({*state["value"]}, {*state["labels"]})
@@ -161,7 +175,8 @@ def value_of(field: FormEntry, state: FieldState | None) -> Json:
         return {"checked": state["checked"]}
     if field.told:
         return {}
-    return {"characters": len(state["value"])} if state["secret"] or field.is_secret else {"value": state["value"]}
+    value = field.input if field.kind == "boxes" else state["value"]
+    return {"characters": len(value)} if state["secret"] or field.is_secret else {"value": value}
 
 
 def describe(field: FormEntry, state: FieldState | None) -> str:
@@ -176,5 +191,6 @@ def describe(field: FormEntry, state: FieldState | None) -> str:
         return f"has {len(state['value'])} characters now, which are not those given"
     if not is_refused(field, state):
         return f"is written as {state['value']!r}"
-    offered = f" ({field.offered})" if field.offered else ""
+    cut = cut_by(state["most"], state["value"], field.input) if field.kind == "text" else ""
+    offered = f" ({field.offered or cut})" if field.offered or cut else ""
     return f"shows {shorten(str(state['value']))} instead of {shorten(str(field.input))}{offered}"

@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Awaitable, Iterator
 from typing import Final, TypeVar
 
-from playwright.async_api import ElementHandle
+from playwright.async_api import ElementHandle, Locator
 from playwright.async_api import Error as PlaywrightError
 
 from browse_together.contract.actions.combining import FillForm, FormField
@@ -15,6 +15,7 @@ from browse_together.contract.actions.interaction import Check, Fill
 from browse_together.contract.errors import BrowseError, UnknownOutcome, WithoutEffect
 from browse_together.contract.model import Json, object_at
 from browse_together.contract.next_calls import next_call
+from browser_service.actions.support import code_boxes
 from browser_service.actions.support.comboboxes import choose, choose_as_typed
 from browser_service.actions.support.editors import replace_text
 from browser_service.actions.support.field_values import hint_for, not_as_given, watch_ms
@@ -196,6 +197,10 @@ class Form:
                 handle = await self._handle_of(field)
                 field.told, field.offered = await choose_as_typed(self._page.playwright, handle, field.input)
                 field.kind = "combobox" if field.told else field.kind
+        elif field.kind == "boxes":
+            target, field.input = await to_type(self._page, field.locator, field.input, self._wait_ms)
+            first = await self._handle_of(field) if isinstance(target, Locator) else target
+            await code_boxes.enter(first, field.input, field.request.selector, self._wait_ms)
         elif field.kind == "select":
             await field.locator.select_option(field.input, timeout=self._wait_ms)
         elif field.kind == "slider":

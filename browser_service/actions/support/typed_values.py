@@ -13,6 +13,7 @@ from browse_together.contract.quoting import element_name
 from browse_together.contract.wire import AS_GIVEN
 from browser_service.actions.support.field_values import (
     Question,
+    cut_by,
     hint_for,
     in_form_of,
     is_reformatted,
@@ -33,6 +34,8 @@ class _TypedValue(TypedDict):
     value: str
     secret: bool
     type: str
+    most: int
+    """The field's maxlength; -1 without one."""
     opened: bool
     focus: str
     field: Field
@@ -79,8 +82,14 @@ def filled_reply(result: Any, action: interaction.Fill, expected: str) -> Json: 
         else f"It may have put the text elsewhere: look before you enter it again, {next_call('snapshot')}. If it is "
         f"nowhere, the field may take keys only: {next_call('type', **where, text='...')}."
     )
+    if cut := cut_by(result["most"], value, expected):
+        cut, hint = (
+            f", because {cut}",
+            f"Give it a text of {result['most']}, or see where the rest goes: {next_call('snapshot')}.",
+        )
     instead = "" if result["secret"] else f" instead of {shorten(expected)}"
-    raise not_as_given(f"The page took the value back: it shows {shows}{instead}.", action.selector, hint=hint)
+    what = "The field shows" if cut else "The page took the value back: it shows"
+    raise not_as_given(f"{what} {shows}{instead}{cut}.", action.selector, hint=hint)
 
 
 def typed_reply(result: _TypedValue | None, text: str) -> Json:
@@ -89,7 +98,8 @@ def typed_reply(result: _TypedValue | None, text: str) -> Json:
     value = result["value"]
     observed = f"it has {len(value)} characters now" if result["secret"] else f"the value is {value!r} now"
     if text not in value:
-        observed += ", which is not what was typed"
+        cut = "" if result["secret"] else cut_by(result["most"], value, text)
+        observed += f", which is not what was typed{cut and f': {cut}'}"
     if result["focus"]:
         observed += f"; the page moved the focus to {element_name(result['focus'])}"
     return {"observed": observed} if result["secret"] else {"value": value, "observed": observed}

@@ -1,5 +1,6 @@
 // Returns what each field of a form is and has: at once if `ms` is null, else once the page's scripts have had their
 // turn, and its workers `ms` milliseconds. Throws if the fields are in several documents.
+import {boxCount} from "./code_box.js";
 import {field} from "./field.js";
 import {isEditor} from "./editor.js";
 import {formControl} from "./form_control.js";
@@ -17,6 +18,7 @@ const look = (found, most) => found.map(formControl).map(c => {
   return {
     kind,
     type: c.readOnly || kind === 'combobox' && c.inputMode === 'none' ? 'read-only' : c.type || (kind === 'slider' ? kind : ''),
+    boxes: boxCount(c), most: Number(c.maxLength ?? -1),
     names: [c.value, c.getAttribute('aria-label'), ...[...c.labels || []].map(l => l.textContent.trim())]
       .filter(name => name),
     value: kind === 'select' ? chosen.map(o => o.value) : kind === 'slider' ? c.getAttribute('aria-valuenow') ?? '' : textOfField(c),

@@ -8,5 +8,5 @@ export default e => {
   const focus = within ? '' : named(active);
   const lists = ['listbox', 'true'].includes(e.getAttribute('aria-haspopup') || 'listbox');
   const opened = lists && e.getAttribute('aria-expanded') === 'true';
-  return {value: textOfField(e), secret: isSecret(e), type: String(e.type), opened, focus, field: field(e)};
+  return {value: textOfField(e), secret: isSecret(e), type: String(e.type), most: Number(e.maxLength ?? -1), opened, focus, field: field(e)};
 };
