@@ -1,6 +1,7 @@
 """Chooses options of comboboxes other than select elements, with the keys that a person would press, or by clicks
 where no key opens the list."""
 
+from collections.abc import Awaitable, Callable
 from typing import Final
 
 from playwright.async_api import ElementHandle, Page
@@ -29,40 +30,70 @@ class _State(TypedDict):
 
     names: list[str]
     shown: str
+    texts: list[str]
     value: str
     editable: bool
 
 
-async def choose(page: Page, element: ElementHandle, wanted: list[str], selector: str, timeout_ms: float) -> str:
-    """Choose options by name, or enter other texts where the field takes them, and return what it then shows. Raises
-    WithoutEffect."""
+Answered = Callable[[], Awaitable[object]]
+"""Waits for answers to what the page sent, because a list may be searched on a server."""
+
+
+async def choose(
+    page: Page, element: ElementHandle, wanted: list[str], selector: str, timeout_ms: float, answered: Answered
+) -> str:
+    """Choose options by name, or enter other texts where the field takes them. Return what it then shows, unless it
+    shows these, apart from what stood there before. Raises WithoutEffect."""
+    before, offered = await _state(element, ""), ""
     for name in wanted:
         if (await _state(element, name))["editable"]:
             await sent(element.fill(name, timeout=timeout_ms), filling(name))
+            await answered()
         elif await _pick(page, element, name, timeout_ms):
             continue
         else:
             await sent(page.keyboard.press("Home"), chord("Home"))
-        await _go_to(page, element, name)
+        if not await _go_to(page, element, name):
+            offered = _named(await _options(element, name))
     seen = await _state(element, "")
     if missing := [name for name in wanted if name.casefold() not in seen["shown"].casefold()]:
-        raise not_as_given(f"{selector} shows {shorten(seen['shown'])}, without {', '.join(missing)}.", selector)
-    return f"shows {shorten(seen['shown'])}"
+        raise not_as_given(
+            f"{selector} shows {shorten(seen['shown'])}, without {', '.join(missing)}{offered and f': {offered}'}.",
+            selector,
+        )
+    return "" if all(_is_chosen(name, before, seen) for name in wanted) else f"shows {shorten(seen['shown'])}"
 
 
-async def choose_as_typed(page: Page, element: ElementHandle, text: str) -> tuple[str, str]:
-    """Choose the only option of an open list whose name is the typed text. Return what the field shows, unless its own
-    text shows it; and, if no option has that name, some of the options."""
-    names = [*dict.fromkeys(results.read(list[str], await world.evaluate(element, _OPTIONS)))]
+async def choose_as_typed(page: Page, element: ElementHandle, text: str, answered: Answered) -> tuple[str | None, str]:
+    """Choose the only option of an open list whose name is the typed text. Return what the field shows beside its own
+    text, "" for that option alone, None if its own text shows it; and, if no option has that name, some of them."""
+    await answered()
+    names = await _options(element, text)
     same = [name for name in names if name.casefold() == text.strip().casefold()]
     if len(same) != 1:
-        shown = shown_of(len(names), _NAMED)
-        more = f", and {len(names) - shown} more" if len(names) > shown else ""
-        return "", f"its list has {', '.join(map(repr, names[:shown]))}{more}" if names else ""
+        return None, _named(names)
+    before = await _state(element, "")
     await _go_to(page, element, same[0])
     seen = await _state(element, "")
-    is_beside = same[0] != seen["value"] and same[0] in seen["shown"]
-    return f"shows {shorten(seen['shown'])}" if is_beside else "", ""
+    if same[0] == seen["value"] or same[0] not in seen["shown"]:
+        return None, ""
+    return "" if _is_chosen(same[0], before, seen) else f"shows {shorten(seen['shown'])}", ""
+
+
+async def _options(element: ElementHandle, name: str) -> list[str]:
+    return [*dict.fromkeys(results.read(list[str], await world.evaluate(element, _OPTIONS, name)))]
+
+
+def _named(options: list[str]) -> str:
+    shown = shown_of(len(options), _NAMED)
+    more = f", and {len(options) - shown} more" if len(options) > shown else ""
+    return f"its list has {', '.join(map(repr, options[:shown]))}{more}" if options else ""
+
+
+def _is_chosen(name: str, before: _State, now: _State) -> bool:
+    """Return whether a field shows an option's name as a text of its own that was not there before."""
+    count, former = ([text.casefold() for text in each["texts"]].count(name.casefold()) for each in (now, before))
+    return count > former or now["value"] == name
 
 
 async def _pick(page: Page, element: ElementHandle, name: str, timeout_ms: float) -> bool:
@@ -96,9 +127,9 @@ async def _pick(page: Page, element: ElementHandle, name: str, timeout_ms: float
     return True
 
 
-async def _go_to(page: Page, element: ElementHandle, name: str) -> None:
+async def _go_to(page: Page, element: ElementHandle, name: str) -> bool:
     """Press keys until an option is reached, and choose it. A text that is no option is entered where the field takes
-    text."""
+    text. Returns whether it is one."""
     first: list[str] | None = None
     for _ in range(_MOST_OPTIONS):
         state = await _state(element, name)
@@ -110,6 +141,7 @@ async def _go_to(page: Page, element: ElementHandle, name: str) -> None:
         await sent(page.keyboard.press("ArrowDown"), chord("ArrowDown"))
     found = name in (state := await _state(element, name))["names"]
     await sent(page.keyboard.press("Enter" if found or state["editable"] else "Escape"), chord("Enter"))
+    return found
 
 
 async def _state(element: ElementHandle, name: str) -> _State:

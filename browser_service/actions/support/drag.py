@@ -57,8 +57,8 @@ class Drag:
     async def move(self, target: Locator, action: DragAndDrop) -> None:
         """Drag the element to the target. Both are checked before the mouse goes down, so that no drag begins in vain.
         Where the target can be hit as it is, the mouse stays at the source meanwhile: a handle may show only as long as
-        the mouse is on what has it. The mouse approaches from beside the target's middle, because a sortable list cannot tell from the exact middle
-        of a card on which side to insert."""
+        the mouse is on what has it. The mouse approaches from beside the target's middle, because a sortable list
+        cannot tell from the exact middle of a card on which side to insert."""
         mouse, given = self.source.page.mouse, action.own_arguments()
         start, end = given.get("source_position"), given.get("target_position")
         checks = {name: given.get(name) for name in ("force", "scroll")}

@@ -91,12 +91,7 @@ def can_be_filled_with_others(field: FormEntry) -> bool:
 def input_of(field: FormEntry, state: FieldState) -> Any:  # Any: what a field of that kind takes
     """Convert the value for the field. Raises ValidationFailed if the field cannot take it."""
     value = field.request.value
-    if field.kind == "combobox" and state["type"] in _TEXT_TYPES and not isinstance(value, list):
-        field.kind, field.has_list = "text", True
-    field.is_range = state["type"] == "range"
-    if field.kind == "text" and state["boxes"] and _is_code(value, state["boxes"]):
-        field.kind = "boxes"
-        return value if isinstance(value, SecretRef) else str(value)
+    _see_kind(field, state)
     kind = field.kind
     if kind in _REFUSED_KINDS:
         what, hint = _REFUSED_KINDS[kind]
@@ -109,12 +104,22 @@ def input_of(field: FormEntry, state: FieldState) -> Any:  # Any: what a field o
         return number
     if kind in {"select", "combobox"} and not isinstance(value, bool | SecretRef):
         return value if isinstance(value, list) else str(value) if kind == "select" else [str(value)]
-    if kind == "text" and isinstance(value, SecretRef):
+    if kind in {"text", "boxes"} and isinstance(value, SecretRef):
         return value
-    if kind in {"text", "editor"} and not isinstance(value, bool | list | SecretRef):
+    if kind in {"text", "editor", "boxes"} and not isinstance(value, bool | list | SecretRef):
         return in_form_of(state["type"], str(value))
     hint = f"Its names: {', '.join(state['names'])}." if kind == "radio" else f"Give it {_ACCEPTED_VALUES[kind]}."
     raise _unfit(f"{field.request.selector} takes {_ACCEPTED_VALUES[kind]}", hint)
+
+
+def _see_kind(field: FormEntry, state: FieldState) -> None:
+    """Note what else a field is: a text field that offers options, a range, the first of several boxes of a code."""
+    value = field.request.value
+    if field.kind == "combobox" and state["type"] in _TEXT_TYPES and not isinstance(value, list):
+        field.kind, field.has_list = "text", True
+    elif field.kind == "text" and _is_code(value, state["boxes"]):
+        field.kind = "boxes"
+    field.is_range = state["type"] == "range"
 
 
 def _is_code(value: object, boxes: int) -> bool:
@@ -175,7 +180,7 @@ def value_of(field: FormEntry, state: FieldState | None) -> Json:
         return {"checked": state["checked"]}
     if field.told:
         return {}
-    value = field.input if field.kind == "boxes" else state["value"]
+    value = field.input if field.kind in {"boxes", "combobox"} else state["value"]
     return {"characters": len(value)} if state["secret"] or field.is_secret else {"value": value}
 
 

@@ -47,6 +47,7 @@ T = TypeVar("T")
 
 _WAIT_MS: Final = 5_000
 _RESPONSES_S: Final = 0.5
+_SEARCHED_S: Final = 2.0
 _NAVIGATION_HINT: Final = f"See where it arrives: {next_call('snapshot', timeout=30000)}. Then fill what is left."
 _FIELD_STATES: Final = results.bounded(script("form_look"))
 _TICK_TARGET: Final = script("tick_target")
@@ -195,8 +196,9 @@ class Form:
                 await take_last_step(target, await target.input_value(), self._wait_ms)
             if field.has_list and not field.is_secret:
                 handle = await self._handle_of(field)
-                field.told, field.offered = await choose_as_typed(self._page.playwright, handle, field.input)
-                field.kind = "combobox" if field.told else field.kind
+                live = self._page.playwright
+                told, field.offered = await choose_as_typed(live, handle, field.input, self._answered)
+                field.told, field.kind = told or "", field.kind if told is None else "combobox"
         elif field.kind == "boxes":
             target, field.input = await to_type(self._page, field.locator, field.input, self._wait_ms)
             first = await self._handle_of(field) if isinstance(target, Locator) else target
@@ -207,7 +209,8 @@ class Form:
             await move_slider(self._page.playwright, await self._handle_of(field), field.input, self._wait_ms)
         elif field.kind == "combobox":
             handle, selector = await self._handle_of(field), field.request.selector
-            field.told = await choose(self._page.playwright, handle, field.input, selector, self._wait_ms)
+            live, wait_ms = self._page.playwright, self._wait_ms
+            field.told = await choose(live, handle, field.input, selector, wait_ms, self._answered)
         elif field.kind == "editor":
             handle, selector = await self._handle_of(field), field.request.selector
             field.told = await replace_text(self._page.playwright, handle, selector, field.input, self._wait_ms)
@@ -216,6 +219,9 @@ class Form:
             found = await world.element(handle, _TICK_TARGET) or handle
             ticking = found.set_checked(field.input, timeout=self._wait_ms)
             await without_state_check(sent(ticking, clicks()))
+
+    async def _answered(self) -> None:
+        await self._page.effects.wait_for_effects(_SEARCHED_S)
 
     async def _handle_of(self, field: FormEntry) -> ElementHandle:
         return await world.handle_of(field.locator, self._wait_ms)
