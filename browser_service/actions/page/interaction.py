@@ -23,6 +23,7 @@ from browser_service.actions.support.field_values import (
     Question,
     not_as_given,
 )
+from browser_service.actions.support.options import check_there
 from browser_service.actions.support.secret_values import kept_whole, to_type
 from browser_service.actions.support.sliders import take_last_step
 from browser_service.actions.support.typed_values import GONE, field_after, filled_reply, typed_reply
@@ -216,6 +217,7 @@ async def select_option(page: BrowserPage, action: interaction.SelectOption) -> 
     element = await _element(page, action)
 
     async def pick(found: Locator) -> list[str]:
+        await check_there(found, action.own_arguments(), action.selector, action.timeout)
         return await found.select_option(**action.own_arguments(), timeout=action.timeout)
 
     choose = partial(page.elements.act, element, action.selector, pick, strict=action.strict)

@@ -30,6 +30,7 @@ from browser_service.actions.support.form_entries import (
     twins_of,
     value_of,
 )
+from browser_service.actions.support.options import check_there
 from browser_service.actions.support.secret_values import kept_whole, to_type
 from browser_service.actions.support.sliders import move_slider, take_last_step
 from browser_service.host import errors, world
@@ -204,6 +205,7 @@ class Form:
             first = await self._handle_of(field) if isinstance(target, Locator) else target
             await code_boxes.enter(first, field.input, field.request.selector, self._wait_ms)
         elif field.kind == "select":
+            await check_there(field.locator, {"value": field.input}, field.request.selector, self._wait_ms)
             await field.locator.select_option(field.input, timeout=self._wait_ms)
         elif field.kind == "slider":
             await move_slider(self._page.playwright, await self._handle_of(field), field.input, self._wait_ms)

@@ -1,7 +1,9 @@
 // Scrolls the given element or the nearest scrollable one around it; for a page that does not scroll itself, whatever
-// is in its middle. Returns how far it scrolled, and how far it still can.
+// is in its middle, else the largest that scrolls. Returns how far it scrolled, and how far it still can.
 import {named} from "./element_name.js";
 import {around} from "./past_names.js";
+
+const MOST = 5000;
 
 export default async (e, {to, x, y}) => {
   const root = document.scrollingElement || document.documentElement;
@@ -12,7 +14,15 @@ export default async (e, {to, x, y}) => {
     return room > 0 && (n === root || /auto|scroll/.test(overflow));
   };
   const rolling = n => { while (n && !rolls(n)) n = around(n); return n; };
-  const middle = () => rolls(root) ? root : rolling(document.elementFromPoint(innerWidth / 2, innerHeight / 2));
+  const shown = n => {
+    const {left, top, right, bottom} = n.getBoundingClientRect();
+    return Math.max(0, Math.min(right, innerWidth) - Math.max(left, 0)) * Math.max(0, Math.min(bottom, innerHeight) - Math.max(top, 0));
+  };
+  const seen = within => [...within.querySelectorAll('*')].slice(0, MOST).flatMap(n => [
+    ...n.scrollHeight > n.clientHeight || n.scrollWidth > n.clientWidth ? [n] : [], ...n.shadowRoot ? seen(n.shadowRoot) : []]);
+  const largest = () => seen(document).filter(n => rolls(n) && n.checkVisibility({visibilityProperty: true}) && shown(n))
+    .sort((a, b) => shown(b) - shown(a))[0];
+  const middle = () => rolls(root) ? root : rolling(document.elementFromPoint(innerWidth / 2, innerHeight / 2)) ?? largest();
   const it = (e === document.documentElement ? middle() : rolling(e)) || root;
   const place = () => [Math.round(it.scrollLeft), Math.round(it.scrollTop)], before = place();
   const screen = to === null && x === null && y === null ? it.clientHeight * 0.9 : 0;

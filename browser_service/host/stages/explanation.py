@@ -149,10 +149,15 @@ def _cause(message: str, state: ElementState) -> tuple[str, str, str] | None:
         inner = ", and what is in it has" if state["inner"] else ""
         return "is not visible", f"is not visible: {state['unseen']}{inner}", ""
     if state["options"] and "option" in message:
-        shown = shown_of(len(state["options"]), _LISTED_OPTIONS)
-        options, more = "; ".join(map(quoted, state["options"][:shown])), len(state["options"]) - shown
-        return "", "", f"It offers {options}{f' and {more} more' if more > 0 else ''}."
+        return "", "", offered(state["options"])
     return None
+
+
+def offered(options: list[str]) -> str:
+    """Name the options of a list."""
+    shown = shown_of(len(options), _LISTED_OPTIONS)
+    named, more = "; ".join(map(quoted, options[:shown])), len(options) - shown
+    return f"It offers {named or 'nothing'}{f' and {more} more' if more > 0 else ''}."
 
 
 async def _wrong_frame(error: PlaywrightError, page: BrowserPage, action: Action, frame: str) -> BrowseError | None:

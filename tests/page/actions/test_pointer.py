@@ -251,6 +251,17 @@ async def test_scroll_finds_the_scrollable_element_if_the_page_does_not_scroll(t
     assert error["code"] == "ELEMENT_NOT_FOUND"
 
 
+async def test_scroll_moves_the_only_box_that_scrolls_wherever_it_is(tab: Tab) -> None:
+    box = "<div id={} style='height: {}px; overflow: auto'><p style='height: 900px'>Entries</p></div>"
+    await tab.show(box.format("small", 40) + box.format("list", 100) + "<p id=deep>")
+    moved = await tab.call("scroll")
+    assert moved["observed"].startswith("scrolled by 0,90 px; <div#list> is at y=90")
+    within = box.format("inner", 80)
+    await tab.sees(f"list.remove(), small.remove(), deep.attachShadow({{mode: 'open'}}).innerHTML = `{within}`")
+    moved = await tab.call("scroll", to="bottom")
+    assert (moved["what"], moved["more"]["down"]) == ("<div#inner>", 0)
+
+
 async def test_scroll_to_the_end_waits_for_more_content_and_says_what_is_still_pending(tab: Tab) -> None:
     release = threading.Event()
     tab.site.page("/more", lambda received: Answer("<p style='height: 900px'>", hold=_held(received, release)))
