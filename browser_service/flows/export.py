@@ -10,7 +10,7 @@ from typing import Final
 
 from pydantic import JsonValue
 
-from browse_together.contract.flows import Flow, Step, message, placeholders
+from browse_together.contract.flows import Flow, Step, message, placeholders, unquoted
 from browser_service.flows.running import tried
 
 _HEAD: Final = '"""{about}"""\n\nimport re\n\nfrom playwright.sync_api import Page, expect'
@@ -18,6 +18,8 @@ _PLAIN: Final = ("click", "hover", "check", "uncheck", "focus", "blur")
 _OPTIONS: Final = {"clickCount": "click_count", **{name: name for name in ("button", "modifiers", "position", "force")}}
 """What a pointer's act may have, here and in Playwright."""
 _CELLS: Final = "e => [...e.rows].map(row => [...row.cells].map(cell => cell.innerText))"
+_BY_ROLE: Final = re.compile(r'role=([a-z]+)\[name="((?:[^"\\]|\\.)*)"\]')
+_BY_TEXT: Final = re.compile(r'text="((?:[^"\\]|\\.)*)"')
 _TAKEN: Final = re.compile(r"page\d*|opened|dialog|outputs|os|re|expect|str|dict|object")
 """Names that the written code has itself."""
 _OF_PAGE: Final = {"go_back": "go_back()", "go_forward": "go_forward()", "reload_page": "reload()"}
@@ -111,12 +113,17 @@ def _step(step: Step, page: str) -> list[str]:
         pattern = ".*".join(map(_escaped, step.expect.url.split("*")))
         lines.append(f"expect({page}).to_have_url(re.compile({_text(f'^{pattern}$')}))")
     for words in step.expect.shows if step.expect else []:
-        lines.append(f"expect({page}.locator({message(words)!r}).filter(visible=True).first).to_be_visible()")
+        said = f"locator({message(words)!r})" if "*" in words else f"get_by_text({words!r})"
+        lines.append(f"expect({page}.{said}.filter(visible=True).first).to_be_visible()")
     return lines
 
 
 def _locator(value: JsonValue, page: str) -> str:
     selectors = tried([str(each) for each in value]) if isinstance(value, list) else [str(value)]
+    if by_role := _BY_ROLE.fullmatch(selectors[0]):
+        return f"{page}.get_by_role({by_role[1]!r}, name={_text(unquoted(by_role[2]))}, exact=True)"
+    if by_text := _BY_TEXT.fullmatch(selectors[0]):
+        return f"{page}.get_by_text({_text(unquoted(by_text[1]))}, exact=True)"
     return f"{page}.locator({_text(selectors[0])})"
 
 
@@ -133,6 +140,16 @@ def _pointed(name: str, arguments: Arguments) -> str:
     return f"{name}({', '.join(given)})"
 
 
+def _choice(arguments: Arguments) -> str:
+    """Write what is chosen. A parameter is a text, and a position a number."""
+    given = [(name, arguments[name]) for name in ("value", "label", "index") if arguments.get(name) is not None]
+    written = [
+        (name, f"int({_text(each)})" if name == "index" and isinstance(each, str) else _text(each))
+        for name, each in given
+    ]
+    return ", ".join(text if name == "value" else f"{name}={text}" for name, text in written)
+
+
 def _fields(arguments: Arguments, page: str, _: Step) -> list[str] | None:
     lines = []
     fields = arguments.get("fields")
@@ -140,7 +157,7 @@ def _fields(arguments: Arguments, page: str, _: Step) -> list[str] | None:
         if not isinstance(each, dict) or not (isinstance(each["value"], str | bool) or _is_secret(each["value"])):
             return None
         value, found = each["value"], _locator(each.get("selector"), page)
-        call = "select_option" if re.search(r"role=(combobox|listbox)\b", found) else "fill"
+        call = "select_option" if re.search(r"role(?:=|\(')(combobox|listbox)\b", found) else "fill"
         lines.append(f"{found}.set_checked({value})" if isinstance(value, bool) else f"{found}.{call}({_text(value)})")
     return [*lines, *([f"{_locator(arguments['submit'], page)}.click()"] if arguments.get("submit") else [])]
 
@@ -151,7 +168,7 @@ _WRITERS: Final[dict[str, Writer]] = {
     **{name: lambda _, page, __, call=call: [f"{page}.{call}"] for name, call in _OF_PAGE.items()},  # type: ignore[misc] # bound now
     "fill": _on_element(lambda arguments: f"fill({_text(arguments.get('value', arguments.get('text')))})"),
     "type": _on_element(lambda arguments: f"press_sequentially({_text(arguments.get('text'))})"),
-    "select_option": _on_element(lambda arguments: f"select_option({_text(arguments.get('value'))})"),
+    "select_option": _on_element(lambda arguments: f"select_option({_choice(arguments)})"),
     "fill_form": _fields,
     "press": lambda arguments, page, _: [
         f"{_locator(arguments['selector'], page)}.press({_text(arguments.get('key'))})"

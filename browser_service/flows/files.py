@@ -24,6 +24,7 @@ from browse_together.contract.errors import (
 from browse_together.contract.flows import SELECTORS, Flow
 from browse_together.contract.model import Json
 from browse_together.contract.next_calls import next_call
+from browse_together.contract.quoting import quoted
 from browse_together.contract.similarity import nearest
 from browser_service.flows.running import check
 from browser_service.security.auth import Identity
@@ -112,7 +113,7 @@ class FlowFiles:
     @staticmethod
     def _check_owner(flow: Flow, caller: Identity) -> None:
         if flow.owner != caller.client_id and not caller.operator:
-            owner = flow.saved_by or ("another client" if flow.owner else "a person")
+            owner = (flow.saved_by and quoted(flow.saved_by)) or ("another client" if flow.owner else "a person")
             raise Forbidden(
                 f"The flow {flow.name!r} was saved by {owner}, and stays as it is.",
                 hint="Save under another name. The account's person may change it: browse-together flow edit.",

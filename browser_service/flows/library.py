@@ -23,6 +23,7 @@ from browse_together.contract.flow_places import is_place
 from browse_together.contract.flows import MAIN, VERSION, Flow, Step, parse, selectors_of
 from browse_together.contract.model import Json
 from browse_together.contract.next_calls import next_call
+from browse_together.contract.quoting import one_line, quoted
 from browse_together.contract.timestamps import iso
 from browser_service.flows import saving
 from browser_service.flows.files import FlowFiles, written
@@ -232,13 +233,14 @@ def _saved(flow: Flow, path: str, left_out: list[str]) -> Json:
 
 def _line(flow: Json) -> str:
     if problem := flow.get("problem"):
-        return f"- {flow['name']}: cannot be run: {problem}"
+        return f"- {flow['name']}: cannot be run: {one_line(str(problem))}"
     needs, outputs = (", ".join(cast("list[str]", flow[key])) for key in ("needs", "outputs"))
-    by = f"by {flow['savedBy']}" if flow["savedBy"] else ""
-    notes = [f"needs {needs}" if needs else "", f"gives {outputs}" if outputs else "", by, str(flow["description"])]
+    by = f"by {quoted(str(flow['savedBy']))}" if flow["savedBy"] else ""
+    about = quoted(str(flow["description"])) if flow["description"] else ""
+    notes = [f"needs {needs}" if needs else "", f"gives {one_line(outputs)}" if outputs else "", by, about]
     return f"- {flow['name']} ({flow['steps']} steps): {'; '.join(filter(None, notes))}".removesuffix(": ")
 
 
 def _step(step: Step) -> str:
     first = next((str(each[0]) for each in step.arguments.values() if isinstance(each, list) and each), "")
-    return f"{step.action} {first or step.arguments.get('url', '')}".strip()
+    return f"{step.action} {one_line(str(first or step.arguments.get('url', '')))}".strip()

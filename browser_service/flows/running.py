@@ -39,7 +39,7 @@ from browse_together.contract.flow_places import is_place
 from browse_together.contract.flows import MAIN, Flow, Request, Step, selectors_of
 from browse_together.contract.model import Json, weight
 from browse_together.contract.next_calls import next_call
-from browse_together.contract.quoting import quoted
+from browse_together.contract.quoting import one_line, quoted
 from browse_together.contract.similarity import nearest
 from browser_service.flows.sending import answers, effects, only_reads
 from browser_service.rules.bounded import Bounded
@@ -320,7 +320,7 @@ class _StepRun:
         if expect.url and not flows.fits(expect.url, seen.url):
             waiting: Json = {"action": "wait_for_url", "url": expect.url, "waitUntil": "commit", "timeout": _SHOWS_MS}
             if not await self._comes({**waiting, **page}):
-                return f"it led to {shortened(seen.url, 200)} and not to {expect.url}"
+                return f"it led to {shortened(seen.url, 200)} and not to {one_line(expect.url)}"
         for words in expect.shows:
             waiting = {"action": "wait_for_selector", "selector": flows.message(words), "timeout": _SHOWS_MS, **page}
             if not flows.says(str(seen.result.get("changes", "")), words) and not await self._comes(waiting):
@@ -426,7 +426,7 @@ class _StepRun:
     def words(self) -> str:
         """Return the step's call in few words."""
         first = (next(iter(self._choices.values()), None) or [""])[0] or self._step.arguments.get("url", "")
-        return f"{self._step.action} {shortened(str(first), 160)}".rstrip()
+        return f"{self._step.action} {one_line(str(first), 160)}".rstrip()
 
 
 def _is_not_yet_there(error: BrowseError) -> bool:
@@ -462,7 +462,7 @@ def _is(request: Request, sent: Json) -> bool:
 
 
 def _words(request: Request) -> str:
-    return f"{request.method} {request.path} {request.status}"
+    return one_line(f"{request.method} {request.path} {request.status}")
 
 
 def _acts(sent: list[Json]) -> str:

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, StringConstraints,
 from browse_together.contract.errors import ValidationFailed, field_details
 from browse_together.contract.model import Json, first_fault
 from browse_together.contract.next_calls import next_call
+from browse_together.contract.quoting import quoted
 
 VERSION: Final = 1
 MOST_STEPS: Final = 200
@@ -143,7 +144,7 @@ class Flow(_Part):
         }
         if missing := [name for name, value in values.items() if value is None]:
             needed = "; ".join(
-                f"values.{name} is missing: {self.parameters[name].description or f'flow {self.name} needs it'}"
+                f"values.{name} is missing: {_about(self.parameters[name]) or f'flow {self.name} needs it'}"
                 for name in missing
             )
             call = next_call("run_flow", name=self.name, values=dict.fromkeys(missing, "..."))
@@ -158,6 +159,11 @@ class Flow(_Part):
                     f"values.{name} has more than {_MOST_VALUE:,} characters.", details=field_details(f"values.{name}")
                 )
         return values
+
+
+def _about(parameter: Parameter) -> str:
+    """Return what a flow says of a parameter, which are another client's words."""
+    return quoted(parameter.description) if parameter.description else ""
 
 
 def unquoted(text: str) -> str:
@@ -221,7 +227,10 @@ _SCRIPTS: Final = frozenset({"expression", "script"})
 
 
 def _in_address(value: JsonValue) -> str:
-    return quote(str(value), safe="")
+    text = str(value)
+    if text in {".", ".."}:
+        raise ValidationFailed(f"The value {text!r} stands in an address, and would lead elsewhere in it.")
+    return quote(text, safe="")
 
 
 def _in_selector(value: JsonValue) -> str:
