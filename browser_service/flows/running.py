@@ -314,9 +314,12 @@ class _StepRun:
         if missing or expect is None:
             return f"it opened no {', no '.join(missing)}" if missing else ""
         sent = cast("list[Json]", seen.result.get("requests") or [])  # as acts report them
+        files = cast("list[Json]", seen.result.get("downloads") or [])  # as acts report them
         for request in expect.requests:
             if not await self._is_sent(request, sent, page):
                 return f"{_words(request)} was expected; it sent {_acts(sent)}"
+        if missing_files := _without(expect.files, files):
+            return missing_files
         if expect.url and not flows.fits(expect.url, seen.url):
             waiting: Json = {"action": "wait_for_url", "url": expect.url, "waitUntil": "commit", "timeout": _SHOWS_MS}
             if not await self._comes({**waiting, **page}):
@@ -471,6 +474,16 @@ def _acts(sent: list[Json]) -> str:
         for each in sent
     ]
     return shortened("; ".join(each for each in told if not each.startswith("GET ")) or "nothing", 200)
+
+
+def _without(expected: list[str], files: list[Json]) -> str:
+    """Say that files did not come, of which a step began the given ones; "" if as many came as are expected."""
+    came = [each for each in files if each.get("state") in {"running", "finished"}]
+    if len(came) >= len(expected):
+        return ""
+    failed = "; ".join(one_line(f"{each.get('name')}: {each.get('reason')}") for each in files if each not in came)
+    names = ", ".join(map(quoted, expected))
+    return f"it downloaded {len(came) or 'no file'} of {names}{failed and f' ({failed})'}"
 
 
 def _output(step: Step, result: Json) -> JsonValue:

@@ -271,6 +271,7 @@ def _expected(call: Done) -> Expected | None:
     expected = Expected(
         url=url,
         requests=requests[:_MOST_REQUESTS],
+        files=[re.sub(r"\d+", "*", name) for name in record.files or []],
         shows=[text for text in shows if max(len(part.strip()) for part in text.split("*")) >= _LEAST_WORDS][:2],
     )
     return expected if expected != Expected() else None

@@ -68,6 +68,7 @@ class CallRun:
     came: list[str] = field(default_factory=list)
     """What appeared by it that a page announces: a message, a dialog."""
     popups: list[str] = field(default_factory=list)
+    files: list[str] = field(default_factory=list)
     dialogs: list[str] = field(default_factory=list)
     part_results: list[Json] = field(default_factory=list)
     part_index: int | None = None
@@ -141,12 +142,13 @@ class CallRun:
             self.requests += run.outcome.result().requests
             self.came += run.came
             self.popups += run.popups
+            self.files += run.files
 
     def tell_repeatably(self, outcome: Outcome) -> None:
         """Put into the outcome what it takes to do the call again."""
         outcome.url_before, outcome.popups, outcome.answered = self.url_before, self.popups, bool(self.dialogs)
         outcome.targets, outcome.came = dict([*self.targets.items()][:_MOST_TARGETS]), self.came[:_MOST_CAME]
-        outcome.secret_fields = self.secret_fields
+        outcome.secret_fields, outcome.files = self.secret_fields, self.files[:_MOST_CAME]
 
     async def wait_for_dialog(self) -> None:
         """Wait until the dialog is closed, which takes a limited time, or the call is cancelled."""

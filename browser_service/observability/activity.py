@@ -40,7 +40,7 @@ _BATCH_ROWS = 500
 _MOST_REQUESTS = 20
 _DAY_S = 86_400
 _AFTER_ALL_IDS = 2**62
-_FOR_FLOWS = frozenset({"targets", "secretFields", "came", "popups", "answered", "done"})
+_FOR_FLOWS = frozenset({"targets", "secretFields", "came", "popups", "files", "answered", "done"})
 
 log = structlog.get_logger(__name__)
 
@@ -347,7 +347,7 @@ def _again(outcome: Outcome, via: str) -> Json:
     """Return what it takes to do a call again, for flows."""
     context = object_at(outcome.error.details, "context") if outcome.error else {}
     again: Json = {"targets": cast("Json", outcome.targets), "secretFields": [*outcome.secret_fields]}
-    again |= {"came": [*outcome.came], "popups": [*outcome.popups]}
+    again |= {"came": [*outcome.came], "popups": [*outcome.popups], "files": [*outcome.files]}
     return {**again, "answered": outcome.answered, "done": len(list_at(context, "done")), "via": via}
 
 

@@ -40,7 +40,7 @@ Answered = Callable[[], Awaitable[object]]
 
 
 async def choose(
-    page: Page, element: ElementHandle, wanted: list[str], selector: str, timeout_ms: float, answered: Answered
+    page: Page, element: ElementHandle, wanted: list[str], selector: str, timeout_ms: float, *, answered: Answered
 ) -> str:
     """Choose options by name, or enter other texts where the field takes them. Return what it then shows, unless it
     shows these, apart from what stood there before. Raises WithoutEffect."""

@@ -212,7 +212,7 @@ class Form:
         elif field.kind == "combobox":
             handle, selector = await self._handle_of(field), field.request.selector
             live, wait_ms = self._page.playwright, self._wait_ms
-            field.told = await choose(live, handle, field.input, selector, wait_ms, self._answered)
+            field.told = await choose(live, handle, field.input, selector, wait_ms, answered=self._answered)
         elif field.kind == "editor":
             handle, selector = await self._handle_of(field), field.request.selector
             field.told = await replace_text(self._page.playwright, handle, selector, field.input, self._wait_ms)

@@ -51,6 +51,7 @@ async def observed(act: Act) -> AsyncIterator[None]:
         observer.end(observation)
         run.requests = observation.requests()
         run.popups += observation.popups
+        run.files += observation.files
         run.dialogs += observation.dialogs
         if run.cancel.requested:
             await page.tab_life.interrupt()

@@ -204,6 +204,11 @@ class Observation(ActRequests):
     def _errors(self) -> list[str]:
         return [*dict.fromkeys(self.script_errors)][:LISTED_ERRORS]
 
+    @property
+    def files(self) -> list[str]:
+        """Return the names of the files that came, or that are still coming."""
+        return [each.state.name for each in self.downloads if each.state.state in {"running", "finished"}]
+
     def facts(self, *, reads: bool = False) -> Json:
         """Return what was observed as data."""
         facts: Json = {

@@ -78,6 +78,7 @@ class Expected(_Part):
 
     url: str | None = Field(default=None, max_length=2_000, description="Where the page is then; `*` is any text.")
     requests: list[Request] = Field(default=[], max_length=20)
+    files: list[str] = Field(default=[], max_length=20, description="Names of the files that it downloads, one each.")
     shows: list[str] = Field(
         default=[], max_length=10, description="What the page says then; `*` is any text, of 200 characters at most."
     )

@@ -88,7 +88,8 @@ async def test_a_card_comes_into_a_list_that_sorts_before_the_card_on_which_it_i
 
 
 HANDLES = """<style>.card {{ width: 200px; height: 40px }} .card b {{ display: none }}
-.card:hover b {{ display: inline }}</style><div id=card class=card>Fair <b>::</b></div><div style="height: {}px"></div><div id=zone>Zone</div><script>
+.card:hover b {{ display: inline }}</style>
+<div id=card class=card>Fair <b>::</b></div><div style="height: {}px"></div><div id=zone>Zone</div><script>
 let held; onmousedown = e => {{ held = e.target.matches('b'); e.preventDefault() }};
 onmouseup = e => {{ if (held) document.title = `dropped on ${{e.target.id}}` }}</script>"""
 

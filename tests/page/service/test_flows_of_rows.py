@@ -15,10 +15,9 @@ NAMES = (f"row-{number}" for number in count(1))
 
 def requests_of(*people: str) -> str:
     """Return a page that lists people's requests, each with the same buttons."""
-    rows = "".join(
-        f"<tr><td>{who}<td>Leave<td><button onclick=\"fetch('/approve', {{method: 'POST', body: '{who}'}})\">Approve</button>"
-        for who in people
-    )
+    act = "fetch('/approve', {{method: 'POST', body: '{0}'}})"
+    row = f'<tr><td>{{0}}<td>Leave<td><button onclick="{act}">Approve</button>'
+    rows = "".join(row.format(who) for who in people)
     return f"<h1>Requests</h1><table><tr><th>Who<th>What<th>{rows}</table>"
 
 
@@ -64,3 +63,18 @@ async def test_a_place_counts_where_nothing_else_tells_an_element_apart(agent: A
     await agent.call("save_flow", name=name, pageId=page_id)
     await agent.call("run_flow", name=name)
     assert approved(site) == ["b", "b"]
+
+
+async def test_a_flow_that_was_taught_with_a_download_is_not_done_without_one(agent: Agent, site: Site) -> None:
+    name = next(NAMES)
+    site.page("/export", "<a href=/rows-7.csv download>Export</a>")
+    site.routes["/rows-7.csv"] = Answer("a,b", headers={"content-type": "text/csv"})
+    page_id = (await agent.reply("open_page", url=site.url("/export"))).json()["page"]["pageId"]
+    await agent.call("click", selector="role=link[name='Export']", pageId=page_id)
+    await agent.call("save_flow", name=name, pageId=page_id)
+    assert 'files = ["rows-*.csv"]' in (await agent.call("list_flows", name=name))["flows"]
+    assert "is done" in (await agent.call("run_flow", name=name))["observed"]
+    site.routes["/rows-7.csv"] = Answer("gone", status=404)
+    error = await agent.error("run_flow", name=name)
+    assert (error["code"], error["details"]["context"]["step"]) == ("FLOW_STOPPED", 2)
+    assert "it downloaded no file of 'rows-*.csv'" in error["message"]
