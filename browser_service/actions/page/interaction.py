@@ -29,7 +29,7 @@ from browser_service.actions.support.sliders import take_last_step
 from browser_service.actions.support.typed_values import GONE, field_after, filled_reply, typed_reply
 from browser_service.actions.support.witness import Witness
 from browser_service.host import world
-from browser_service.host.elements import targets
+from browser_service.host.elements import locators, targets
 from browser_service.host.elements.filled_fields import FIELD, Field
 from browser_service.host.elements.locators import without_state_check
 from browser_service.host.handle.page import BrowserPage
@@ -52,7 +52,7 @@ async def click(page: BrowserPage, action: interaction.Click) -> Json:
 
     async def press_mouse(found: Locator) -> None:
         times = 0 if action.trial else action.click_count
-        clicking = found.click(**action.own_arguments(), timeout=action.timeout)
+        clicking = locators.click(found, **action.own_arguments(), timeout=action.timeout)
         await sent(clicking, clicks(times, action.modifiers))
 
     if action.trial or action.no_wait_after:

@@ -34,6 +34,7 @@ from browser_service.actions.support.options import check_there
 from browser_service.actions.support.secret_values import kept_whole, to_type
 from browser_service.actions.support.sliders import move_slider, take_last_step
 from browser_service.host import errors, world
+from browser_service.host.elements import locators
 from browser_service.host.elements.field_watch import FIELD_CHARACTERS
 from browser_service.host.elements.locators import without_state_check
 from browser_service.host.handle.page import BrowserPage
@@ -153,7 +154,7 @@ class Form:
     async def _click(self, button: FormEntry) -> None:
         try:
             await check_button(self._page, self._action, button.locator, self._wait_ms)
-            await sent(button.locator.click(timeout=self._wait_ms), clicks())
+            await sent(locators.click(button.locator, timeout=self._wait_ms), clicks())
         except PlaywrightError as error:
             if not self._page.observer.outlasted_by_navigation(error):
                 raise

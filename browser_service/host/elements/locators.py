@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Awaitable
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 from urllib.parse import quote
 
 from playwright.async_api import ElementHandle, Frame, FrameLocator, Locator, Page, Playwright
@@ -22,11 +22,12 @@ T = TypeVar("T")
 _ENGINE: Final = "as-given"
 _OF_ORIGIN: Final = "of-origin"
 _NO_EDITOR: Final = "no-editor"
+_OR_LABEL: Final = "or-label"
 TREE_BOUNDS: Final = "within-bounds"
 _NOT_AS_GIVEN: Final = ("Error: not as given", "Invalid frame in aria-ref selector")
 """Beginnings of these errors."""
 _LOOKED_UP: Final = re.compile(
-    rf'\.locator\("{_ENGINE}=[^"]*"\)\.or_\(locator\("{_ENGINE}=there"\)\)|\.locator\("{_NO_EDITOR}=1"\)'
+    rf'\.locator\("{_ENGINE}=[^"]*"\)\.or_\(locator\("{_ENGINE}=there"\)\)|\.locator\("(?:{_NO_EDITOR}|{_OR_LABEL})=1"\)'
 )
 _LEADING_REF: Final = re.compile(rf"{REF_PATTERN[:-1]}(?= *>>|$)")
 
@@ -82,6 +83,7 @@ async def register_engines(playwright: Playwright) -> None:
         _ENGINE: script("ref_engine"),
         _OF_ORIGIN: script("origin_engine"),
         _NO_EDITOR: script("text_engine"),
+        _OR_LABEL: script("label_engine"),
         TREE_BOUNDS: script("tree_bounds"),
         ENGINE: script("kept_engine"),
     }
@@ -122,8 +124,16 @@ def is_of_editor(error: PlaywrightError) -> bool:
     return "Error: of an editor" in str(error).partition("\n")[0]
 
 
+async def click(element: Locator, **how: Any) -> None:  # Any: Playwright's arguments
+    """Click an element, or the label that covers it where that is its own."""
+    try:
+        await element.locator(f"{_OR_LABEL}=1").click(**how)
+    except PlaywrightError as error:
+        raise without_engines(error) from error
+
+
 def without_engines(error: PlaywrightError) -> PlaywrightError:
-    """Return the error of an act by `as_given` or `no_editor` in the words that it would have without them."""
+    """Return the error of an act by `as_given`, `no_editor` or `click` in the words that it would have without them."""
     return type(error)(_LOOKED_UP.sub("", error.message))
 
 

@@ -1,10 +1,9 @@
-"""Tests filling, typing, pressing and choosing, as the page sees it; what the reply says is what the page shows.
+"""Tests filling, typing, pressing and ticking, as the page sees it; what the reply says is what the page shows.
 
 It is longer than 300 lines because each kind of field has a test for each way to fill it.
 """
 
 import threading
-import time
 
 import anyio
 import pytest
@@ -390,72 +389,6 @@ async def test_press_of_an_unknown_key_says_so(tab: Tab, where: dict[str, str]) 
     assert "Enter" in error["hint"]
     await tab.call("press", key="Home", **where)
     assert (await tab.sees("seen"))[-1] == "Home", "nothing is held any more"
-
-
-# --- select ------------------------------------------------------------------------------------------------------
-
-TEAS = """<select id=s onchange="window.changes = (window.changes || 0) + 1">
-<option value=g>Green tea<option value=b>Black tea<option value=w>White tea</select>
-<select id=m multiple><option value=1>One<option value=2>Two<option value=3>Three</select>"""
-
-
-@pytest.mark.parametrize("choice", [{"value": "b"}, {"label": "Black tea"}, {"index": 1}, {"value": "Black tea"}])
-async def test_select_option_chooses_by_value_label_or_position(tab: Tab, choice: dict[str, object]) -> None:
-    await tab.show(TEAS)
-    assert await tab.call("select_option", selector="#s", **choice) == {"selected": ["b"], "observed": "selected 'b'"}
-    assert await tab.sees("[s.value, window.changes]") == ["b", 1]
-
-
-async def test_select_option_chooses_several_and_replaces_those_chosen_before(tab: Tab) -> None:
-    await tab.show(TEAS)
-    assert (await tab.call("select_option", selector="#m", value=["1", "3"]))["selected"] == ["1", "3"]
-    assert await tab.sees("[...m.selectedOptions].map(o => o.value)") == ["1", "3"]
-    await tab.call("select_option", selector="#m", index=[1])
-    assert await tab.sees("[...m.selectedOptions].map(o => o.value)") == ["2"]
-
-
-async def test_among_options_with_the_same_label_the_reply_names_the_chosen_one(tab: Tab) -> None:
-    await tab.show(
-        "<select id=s><optgroup label=Regions><option value=r>Other</optgroup><optgroup label=Suppliers>"
-        "<option value=a>Acme<option value=o>Other</optgroup></select>"
-    )
-    which = '\'Other\' is value "r" of "Regions", and not value "o" of "Suppliers"'
-    assert (await tab.call("select_option", selector="#s", label="Other"))["observed"] == f"selected 'r'; {which}"
-    result = await tab.call("fill_form", fields=[{"selector": "#s", "value": "Other"}])
-    assert result["observed"] == f"1 field as given; #s: {which}"
-    assert (await tab.call("select_option", selector="#s", value="o"))["observed"] == "selected 'o'"
-
-
-async def test_select_option_of_an_unknown_option_lists_the_known_ones(tab: Tab) -> None:
-    await tab.show(TEAS)
-    began = time.monotonic()
-    error = await tab.error("select_option", selector="#s", label="Oolong")
-    assert (error["code"], error["status"]) == ("ELEMENT_NOT_INTERACTABLE", 409)
-    assert "#s has no option 'Oolong'" in error["message"]
-    assert error["hint"].startswith("It offers ")
-    fields = [{"selector": "#s", "value": "Oolong"}]
-    assert "#s has no option 'Oolong'" in (await tab.error("fill_form", fields=fields))["message"]
-    assert time.monotonic() - began < 8, "as Playwright would wait"
-    assert await tab.sees("s.value") == "g"
-
-
-async def test_an_option_that_comes_a_moment_later_is_chosen(tab: Tab) -> None:
-    await tab.show("<select id=s></select><script>setTimeout(() => s.add(new Option('Tea')), 600)</script>")
-    assert (await tab.call("select_option", selector="#s", label="Tea"))["selected"] == ["Tea"]
-
-
-async def test_select_option_on_something_else_says_that_it_is_no_select(tab: Tab) -> None:
-    await tab.show("<input id=i>")
-    error = await tab.error("select_option", selector="#i", value="a", timeout=250)
-    assert error["code"] == "ELEMENT_NOT_INTERACTABLE"
-    assert "select" in error["message"]
-
-
-async def test_select_option_needs_something_to_choose(tab: Tab) -> None:
-    await tab.show(TEAS)
-    error = await tab.error("select_option", selector="#s")
-    assert (error["code"], error["status"]) == ("VALIDATION_ERROR", 422)
-    assert await tab.sees("s.value") == "g"
 
 
 # --- check -------------------------------------------------------------------------------------------------------

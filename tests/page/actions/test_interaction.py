@@ -212,3 +212,19 @@ async def test_hover_as_a_trial_is_not_felt_by_the_page(tab: Tab) -> None:
     await tab.show(RECORDER)
     await tab.call("hover", selector="#b", trial=True)
     assert await _kinds(tab, "mouseover") == []
+
+
+UNDER_ITS_LABEL = """<style>label {{ display: flex; position: relative; width: 200px; height: 40px }}
+button {{ position: absolute; inset: 0; opacity: 0; clip: rect(0 0 0 0) }}</style>
+<div style="height: {0}px"></div><div id=host></div><script>
+const root = document.querySelector('{1}'), style = document.querySelector('style').outerHTML;
+const tree = root.id ? root.attachShadow({{mode: 'open'}}) : root;
+tree.innerHTML += `${{style}}<label><span>Size</span><button aria-label=Size></button></label>`;
+tree.querySelector('button').onclick = () => document.title = 'open';</script>"""
+
+
+@pytest.mark.parametrize("place", [(0, "#host"), (3000, "#host"), (3000, "body > div:not([id])")])
+async def test_a_button_under_its_own_label_is_clicked_by_that(tab: Tab, place: tuple[int, str]) -> None:
+    await tab.show(UNDER_ITS_LABEL.format(*place))
+    await tab.call("click", selector="role=button[name=Size]", timeout=2_000)
+    assert await tab.sees("document.title") == "open"
