@@ -53,4 +53,4 @@ async def in_boxes(element: Locator, has: str, text: str, action: interaction.Fi
 
 async def _shown(first: ElementHandle, text: str) -> str | None:
     """Return what the boxes show together; None if they are none."""
-    return results.read(str | None, await world.evaluate(first, _TEXT, len(text)))
+    return next(iter(results.read(list[str], await world.evaluate(first, _TEXT, len(text)))), None)

@@ -27,18 +27,17 @@ class _There(TypedDict):
 
 async def check_there(found: Locator, given: Mapping[str, object], selector: str, timeout_ms: float) -> None:
     """Raise ElementNotInteractable if a list has not all of the given options, by value, label or index."""
-    wanted = [
-        [kind, each]
-        for kind in _KINDS
-        for each in (given[kind] if isinstance(given.get(kind), list) else [given.get(kind)])
-        if each is not None
-    ]
+    wanted = [[kind, each] for kind in _KINDS for each in _several(given.get(kind))]
     answer = await world.evaluate(found, _THERE, [wanted, min(_LATE_MS, timeout_ms)], timeout_ms=timeout_ms)
-    there = results.read(_There | None, answer)
-    if there is None or not there["missing"]:
+    there = results.read(_There, answer)
+    if not there["missing"]:
         return
     raise ElementNotInteractable(
         f"{selector} has no option {', '.join(map(quoted, there['missing']))}.",
         hint=offered(there["options"]),
         details={"selector": selector},
     )
+
+
+def _several(value: object) -> list[object]:
+    return [*value] if isinstance(value, list) else [] if value is None else [value]

@@ -1,12 +1,12 @@
 // Returns which of the given options a list does not have, with the labels of those that it has; waits `ms` milliseconds for
-// them. Returns null for what is no list.
+// them. Of what is no list, none is missing.
 import {formControl} from "./form_control.js";
 
 const LOOK_MS = 50;
 
 export default async (e, [given, ms]) => {
   const list = formControl(e), flat = text => text.replace(/\s+/g, ' ').trim();
-  if (!list.matches('select')) return null;
+  if (!list.matches('select')) return {missing: [], options: []};
   const has = {
     value: text => [...list.options].some(o => o.value === text || flat(o.label) === flat(text)),
     label: text => [...list.options].some(o => flat(o.label) === flat(text)),
