@@ -41,7 +41,7 @@ async def drag_and_drop(page: BrowserPage, action: pointer.DragAndDrop) -> Json:
         events = await drag.events()
     if action.trial:
         return {}
-    await page.effects.wait_for_effects(_MORE_CONTENT_S)
+    await page.observer.wait_for_effects(_MORE_CONTENT_S)
     moved = await drag.movement()
     where = (
         "the dragged element is no longer there" if moved is None else moved or "the dragged element is where it was"

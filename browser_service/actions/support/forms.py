@@ -224,7 +224,7 @@ class Form:
             await without_state_check(sent(ticking, clicks()))
 
     async def _answered(self) -> None:
-        await self._page.effects.wait_for_effects(_SEARCHED_S)
+        await self._page.observer.wait_for_effects(_SEARCHED_S)
 
     async def _handle_of(self, field: FormEntry) -> ElementHandle:
         return await world.handle_of(field.locator, self._wait_ms)
