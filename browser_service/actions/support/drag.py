@@ -126,8 +126,8 @@ async def _reveal(element: ElementHandle, timeout_ms: float) -> None:
         await around.hover(timeout=timeout_ms)
 
 
-async def _moved(element: ElementHandle, before: Place) -> Place:
-    return results.read(Place, await world.evaluate(element, _MOVED, [before, _DRAWN_MS]))
+async def _moved(element: ElementHandle, before: DragPlace) -> DragPlace:
+    return results.read(DragPlace, await world.evaluate(element, _MOVED, [before, _DRAWN_MS]))
 
 
 async def _events(listener: world.Held) -> DragEvents:
