@@ -45,7 +45,7 @@ def rows(nodes: Tree, refs: set[str]) -> dict[str, str]:
     """Return, by ref, what identifies the row of each element: the first text in the row. For a row without a role it
     is the words that the rows beside it lack, each after a line break."""
     around = _rows_around(nodes, {index for index, node in enumerate(nodes) if node.role in _ROW_ROLES})
-    alike = _alike(nodes, around, refs)
+    alike = _alike(nodes, around)
     around = _rows_around(nodes, {*around, *alike} - {None}) if alike else around
     asked = {row for row, node in zip(around, nodes, strict=True) if row is not None and node.ref in refs}
     beside = {row: _beside(row, alike[row]) for row in asked if row in alike}
@@ -64,15 +64,15 @@ def _rows_around(nodes: Tree, are_rows: AbstractSet[int | None]) -> list[int | N
     return found
 
 
-def _alike(nodes: Tree, around: list[int | None], refs: set[str]) -> dict[int, dict[int, int]]:
+def _alike(nodes: Tree, around: list[int | None]) -> dict[int, dict[int, int]]:
     """Return rows without a role, each with its group in order. A group has three or more members under one parent that
-    each contain, or are, a control with the role and name of one of `refs`."""
+    each contain, or are, a control of the same role and name."""
     controls = [(index, (node.role, node.name)) for index, node in enumerate(nodes) if node.is_control]
     free = [(index, kind) for index, kind in controls if around[index] is None]
-    counts, asked = Counter(kind for _, kind in free), {kind for index, kind in free if nodes[index].ref in refs}
+    counts = Counter(kind for _, kind in free)
     found: dict[tuple[int, tuple[str, str]], dict[int, int]] = {}
     for index, kind in free:
-        if kind in asked and counts[kind] >= _LEAST_ALIKE:
+        if counts[kind] >= _LEAST_ALIKE:
             row = index
             for parent in islice(ancestors(nodes, index), _MOST_LEVELS):
                 group = found.setdefault((parent, kind), {})

@@ -6,14 +6,17 @@ import {named, quoted} from "./element_name.js";
 
 const MOST_ALIKE = 2000;
 
-// Returns the row of an element that no role marks: the largest part of the page without another such element.
+// Returns the row of an element that no role marks: the largest part of the page without another such element. Of a
+// shadow tree that has none, the host's row counts.
 const rowOf = e => {
-  const all = [...e.getRootNode().querySelectorAll(e.localName)].slice(0, MOST_ALIKE);
-  const others = all.filter(other => other !== e && other.textContent === e.textContent);
+  const root = e.getRootNode(), all = [...root.querySelectorAll(e.localName)].slice(0, MOST_ALIKE);
+  const others = all.filter(other => other.textContent === e.textContent && !other.contains(e) && !e.contains(other));
   let row = e;
   while (row.parentElement && !others.some(other => row.parentElement.contains(other))) row = row.parentElement;
-  return row;
+  return row.parentElement || others.length || !root.host ? row : rowOf(root.host);
 };
+const ROWS = 'tr, li, article, option, [role=row], [role=listitem], [role=article], [role=option], [role=treeitem]';
+const closestRow = e => e.closest(ROWS) ?? (e.getRootNode().host && closestRow(e.getRootNode().host));
 
 export const refCheck = (e, {name, row}) => {
   if (!name && !row) return '';
@@ -24,8 +27,7 @@ export const refCheck = (e, {name, row}) => {
   const labels = [...e.labels ?? [], ...e.ariaLabelledByElements ?? []].map(said).join(' ');
   if (!flat(`${said(e)} ${labels}`).includes(flat(name))) return `it is ${named(e)}`;
   const [first, ...words] = row.split('\n');
-  const around = !row ? null : words.length ? (name ? rowOf(e) : e) : e.closest('tr, li, article, option, ' +
-    ['row', 'listitem', 'article', 'option', 'treeitem'].map(role => `[role=${role}]`).join());
+  const around = !row ? null : words.length ? (name || !e.innerText?.trim() ? rowOf(e) : e) : closestRow(e);
   if (!around || [...first ? [first] : [], ...words].some(text => spaced(said(around)).includes(spaced(text)))) return '';
   return `it is in the row of ${quoted(cut((around.innerText || '').trim().split(/[\n\t]/)[0], 60))}`;
 };

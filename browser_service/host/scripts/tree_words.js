@@ -54,11 +54,11 @@ export const showEditors = () => [...document.querySelectorAll(EDITORS)].slice(0
 // What a page hides from screen readers while its own dialog is open is kept in the tree, because people see it behind
 // the dialog.
 const OPEN = 'dialog[open], [aria-modal=true], [role=dialog], [role=alertdialog], [role=menu], [role=listbox]';
-const HIDDEN_BEHIND = '[aria-hidden=true]', WORKED = 'a[href], button, input, select, textarea', MOST_BEHIND = 200;
+const HIDDEN_BEHIND = '[aria-hidden=true]', WORKED = 'a[href], button, input, select, textarea, [tabindex]', MOST_BEHIND = 200;
 export const showBehind = () => {
   if (!document.querySelector(OPEN)) return;
   for (const e of [...document.querySelectorAll(HIDDEN_BEHIND)].slice(0, MOST_BEHIND)) {
-    if (isShown.has(e) || !e.querySelector(WORKED) || e.matches(OPEN)) continue;
+    if (isShown.has(e) || !(e.matches(WORKED) || e.querySelector(WORKED)) || e.matches(OPEN)) continue;
     answer(e, 'getAttribute', {value: name => name === 'aria-hidden' ? null : getAttribute.call(e, name)});
     shown.push(e);
   }
