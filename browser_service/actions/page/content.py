@@ -8,6 +8,7 @@ from browse_together.contract.actions import reading
 from browse_together.contract.model import Json
 from browse_together.contract.next_calls import next_call
 from browser_service.host import world
+from browser_service.host.elements import frames
 from browser_service.host.handle.page import BrowserPage
 from browser_service.host.reading import articles, passages
 from browser_service.host.reading.articles import Article, Section, is_mostly_unshown, markdown
@@ -41,7 +42,9 @@ async def content(page: BrowserPage, action: reading.Content) -> Json:
         text, unseen, cut = await _read(world.evaluate(element, source, timeout_ms=action.timeout))
         text = text if action.format == "text" else await markdown(text)
         beside = {**page.looks.of_unseen(unseen), **cut}
-    where = {} if action.selector or action.frame else await _beside_a_blank_page(page, action, text)
+    is_blank = not action.selector and not action.frame and await _is_blank(page, action, text)
+    beyond = (await page.looks.state()).beyond.advice(page.url) if is_blank else {}
+    where = {**await _in_frames(page, action, is_blank=is_blank), **beyond}
     shown = await page.files.shown("content", text, action.budget)
     return {**where, **shown, **beside, **joined(where, beside), "format": action.format or "html", "url": page.url}
 
@@ -71,9 +74,7 @@ async def _article(page: BrowserPage, action: reading.Content) -> Json:
         told = await _head(page, action, article, articles.section(article, action.section))
     else:
         told = await _head(page, action, article, None)
-    in_frames = (
-        {} if told["content"] or action.selector or action.frame else await page.elements.in_frames(_NOT_EMPTY, None)
-    )
+    in_frames = await _in_frames(page, action, is_blank=not found.text)
     of_unseen = page.looks.of_unseen(found.unseen)
     cut: Json = {"cut": "the beginning of a longer text"} if article.is_cut else {}
     return {**in_frames, **told, **of_unseen, **cut, **joined(of_unseen, told), "format": "text", "url": page.url}
@@ -112,16 +113,23 @@ async def _passages(page: BrowserPage, action: reading.Content, article: Article
     return await page.files.shown("content", "\n".join(found), action.budget or budget)
 
 
-async def _beside_a_blank_page(page: BrowserPage, action: reading.Content, text: str) -> Json:
-    """If a page's own document shows no text, say so and name its frames, which may have everything it shows."""
+async def _is_blank(page: BrowserPage, action: reading.Content, text: str) -> bool:
+    """Return whether a page's own document shows no text: its frames may have everything that it shows."""
     if action.format != "text":
         if len(page.playwright.frames) == 1:
-            return {}
+            return False
         root = page.playwright.locator(":root")
         text, _, _ = await _read(world.evaluate(root, _VISIBLE_TEXT, timeout_ms=action.timeout))
-    if text.strip():
-        return {}
-    return {**await page.elements.in_frames(_NOT_EMPTY, None), **(await page.looks.state()).beyond.advice(page.url)}
+    return not text.strip()
+
+
+async def _in_frames(page: BrowserPage, action: reading.Content, *, is_blank: bool) -> Json:
+    """Name the frames whose words this reading lacks; beside a blank page, all that show anything."""
+    is_part = bool(action.selector or action.frame)
+    if len(page.playwright.frames) == 1 or (is_blank and not is_part):
+        return await page.elements.in_frames(_NOT_EMPTY, None) if is_blank else {}
+    element = await page.elements.find(action.selector or ":root", action.frame) if is_part else None
+    return frames.named(await frames.with_words(page.playwright, element))
 
 
 async def _html(page: BrowserPage, action: reading.Content) -> tuple[str, Json]:

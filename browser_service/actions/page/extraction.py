@@ -11,7 +11,7 @@ from browse_together.contract.errors import ElementNotFound, InvalidSelector, fi
 from browse_together.contract.model import Json
 from browse_together.contract.next_calls import next_call
 from browser_service.host import errors, world
-from browser_service.host.elements import locators
+from browser_service.host.elements import frames, locators
 from browser_service.host.handle.page import BrowserPage
 from browser_service.host.reading import csvs
 from browser_service.host.scripts import script
@@ -71,7 +71,9 @@ class _Seen(TypedDict):
 async def extract_text(page: BrowserPage, action: actions.ExtractText) -> Json:
     options = {"trim": action.trim, "normalize": action.normalize_whitespace, "alone": not action.all}
     found, unseen = await _read_seen(_Values, page, action, _TEXT, options)
-    return {**await _values(page, action, found), **unseen}
+    element = await page.elements.find(action.selector, action.frame, strict=action.all)
+    where = frames.named(await frames.with_words(page.playwright, element))
+    return {**await _values(page, action, found), **where, **unseen}
 
 
 async def extract_html(page: BrowserPage, action: actions.ExtractHtml) -> Json:

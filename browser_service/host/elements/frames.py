@@ -3,6 +3,7 @@
 import asyncio
 import json
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
@@ -16,6 +17,7 @@ from browse_together.contract.model import Json
 from browse_together.contract.next_calls import next_call
 from browser_service.host import world
 from browser_service.host.scripts import results, script
+from browser_service.host.world.handles import taken
 from browser_service.security.urls import BROWSERS_OWN, abridged, origin_of
 
 ENTER: Final = " >> internal:control=enter-frame >> "
@@ -23,6 +25,7 @@ _DESCRIBED: Final = results.bounded(script("frame_selector"))
 _INDEX: Final = results.bounded("e => [...document.querySelectorAll('iframe, frame')].indexOf(e)")
 _READY_STATE: Final = results.bounded("() => document.readyState")
 _NAMED_ROW: Final = re.compile(r"(\brole=row\[name)=(?=[^/])")
+_WORD: Final = re.compile(r"\S")
 _MOST_FRAMES: Final = 20
 _LISTED_FRAMES: Final = 4
 _SEARCH_S: Final = 0.5
@@ -53,8 +56,29 @@ def locate(root: Page | Frame | FrameLocator, selector: str) -> Locator:
 
 async def matching(page: Page, selector: str) -> list[FrameMatch]:
     """Return the frames in which a selector matches, visible ones first. Frames that answer late are left out."""
-    frames = [frame for frame in page.frames if frame.parent_frame is not None and not is_of_browser(frame)]
-    searches = [asyncio.ensure_future(_match(frame, selector)) for frame in frames[:_MOST_FRAMES]]
+    return await _matching(page.frames, lambda frame: locate(frame, selector))
+
+
+async def with_words(page: Page, element: Locator | None) -> list[FrameMatch]:
+    """Return the visible frames with words: those of a page, or only those in an element."""
+    if len(page.frames) == 1:
+        return []
+    frames = page.frames if element is None else await _frames_in(element)
+    found = await _matching(frames, lambda frame: frame.locator("body").filter(has_text=_WORD))
+    return [match for match in found if match.visible]
+
+
+async def _frames_in(element: Locator) -> list[Frame]:
+    handles = (await element.locator("iframe, frame").element_handles())[:_MOST_FRAMES]
+    found = [frame for handle in handles if (frame := await taken(handle).content_frame())]
+    for frame in found:  # grows by the frames within
+        found += frame.child_frames
+    return found
+
+
+async def _matching(frames: list[Frame], find: Callable[[Frame], Locator]) -> list[FrameMatch]:
+    inner = [frame for frame in frames if frame.parent_frame is not None and not is_of_browser(frame)]
+    searches = [asyncio.ensure_future(_match(frame, find(frame))) for frame in inner[:_MOST_FRAMES]]
     if not searches:
         return []
     done, late = await asyncio.wait(searches, timeout=_SEARCH_S)
@@ -101,6 +125,11 @@ def way_in(matches: list[FrameMatch]) -> str:
     return f'repeat it with "frame": {json.dumps(matches[0].selector, ensure_ascii=False)}'
 
 
+def named(matches: list[FrameMatch]) -> Json:
+    """Return the part of a reply that names frames, and the way into the first."""
+    return {"inFrames": f"{describe(matches)}: {way_in(matches)}"} if matches else {}
+
+
 def to_json(matches: list[FrameMatch]) -> list[Json]:
     return [{"frame": match.selector, "count": match.count} for match in matches[:_LISTED_FRAMES] if match.selector]
 
@@ -118,9 +147,9 @@ async def described(element: ElementHandle) -> FrameElement:
     return results.read(FrameElement, await world.evaluate(element, _DESCRIBED))
 
 
-async def _match(frame: Frame, selector: str) -> FrameMatch | None:
+async def _match(frame: Frame, found: Locator) -> FrameMatch | None:
     try:
-        count = await locate(frame, selector).count()
+        count = await found.count()
         return await _describe_match(frame, count) if count else None
     except PlaywrightError:  # the frame went
         return None

@@ -93,8 +93,7 @@ class Elements:
         """Name the frames that contain the element, for a reply that found none in the main frame."""
         if not self._of_main_frame(selector, frame):
             return {}
-        where = await in_frames.matching(self._record.open_tab.page, selector)
-        return {"inFrames": f"{in_frames.describe(where)}: {in_frames.way_in(where)}"} if where else {}
+        return in_frames.named(await in_frames.matching(self._record.open_tab.page, selector))
 
     @staticmethod
     def _of_main_frame(selector: str, frame: str | None) -> bool:

@@ -9,6 +9,7 @@ from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Locator, Page
 
 from browse_together.contract.background import AtMost
+from browse_together.contract.cuts import cut
 from browse_together.contract.model import Json
 from browse_together.contract.next_calls import next_call, plain
 from browser_service.host import errors
@@ -28,6 +29,8 @@ class BeyondTree:
     """True for SVG documents and framesets, which have no body."""
     canvases: int = 0
     embedded: tuple[str, ...] = ()
+    closed: tuple[str, ...] = ()
+    """The elements that seem to draw a closed shadow tree."""
 
     def advice(self, url: str) -> Json:
         """Return the part of a reply that names what else the page at this address shows, and the calls that read
@@ -35,16 +38,20 @@ class BeyondTree:
         if self.pdf:
             return {"advice": f"a PDF: {next_call('fetch', url=url)} gives its file and its text"}
         said: list[str] = []
+        by_eye = f"{next_call('screenshot')}, {next_call('mouse', do='click', x=..., y=...)}"
         if self.canvases:
             canvases = "a canvas" if self.canvases == 1 else f"{self.canvases} canvases"
-            mouse = next_call("mouse", do="click", x=..., y=...)
-            said.append(f"it draws on {canvases}, without words here: {next_call('screenshot')}, {mouse}")
+            said.append(f"it draws on {canvases}, without words here: {by_eye}")
+        if self.closed:
+            hosts = ", ".join(f"<{host}>" for host in self.closed)
+            said.append(f"what {hosts} draws cannot be read (a closed shadow tree): {by_eye}")
         if self.embedded:
             page = next_call("open_page", url=self.embedded[0])
             said.append(f"what it embeds (<object>) is not here: {page}")
         return {"advice": "; ".join(said)} if said else {}
 
 
+_HOST_CHARACTERS: Final = 40
 NOTHING_BEYOND: Final = BeyondTree()
 
 
@@ -57,7 +64,8 @@ def joined(*replies: Json) -> Json:
 def beyond_tree(found: Any) -> BeyondTree:  # Any: JSON, of a page
     """Parse the script's result. Raises TypeError, ValueError or LookupError for any other."""
     pdf, bodiless = bool(found["pdf"]), bool(found["bodiless"])
-    return BeyondTree(pdf, bodiless, int(found["canvases"]), tuple(abridged(str(url)) for url in found["embedded"]))
+    closed = tuple(cut(str(host), _HOST_CHARACTERS) for host in found["closed"])
+    return BeyondTree(pdf, bodiless, int(found["canvases"]), tuple(abridged(str(url)) for url in found["embedded"]), closed)
 
 
 _MOST_CHARACTERS: Final = 1_500_000

@@ -1,8 +1,9 @@
 // Returns an element's readable text as blocks, such as headings, paragraphs, items and rows. Each text begins with its
 // heading's level, or 0. Also returns at which block the main part begins, and whether there is more.
+import {flatTree} from "./flat_tree.js";
 import {HIDDEN, secretsIn} from "./secret_field.js";
 import {parentOf} from "./past_names.js";
-import {UNDRAWN, MOST_TEXTS, reading, placeOf, blockOf, drawn, unseen, unseenElement, marked, asSeen} from "./seen.js";
+import {UNDRAWN, MOST_TEXTS, reading, placeOf, blockOf, drawn, unseen, unseenElement, marked, skipped, asSeen} from "./seen.js";
 
 const MOST_NODES = 300000, MOST_BLOCKS = 20000, MOST_CHARACTERS = 1000000;
 const HEADINGS = 'h1, h2, h3, h4, h5, h6, [role=heading]';
@@ -10,16 +11,14 @@ const CELLS = 'td, th, [role=cell], [role=gridcell], [role=columnheader], [role=
 
 const NAMES = ['alt', 'aria-label', 'title', 'placeholder'];
 
-const listed = (nodes, at = 0) => () => nodes[at++];
-const siblings = node => () => { const next = node; node = node?.nextSibling; return next; };
 const levelOf = heading => heading ? Math.min(6, +(/^h([1-6])$/.exec(heading.localName)?.[1]
   ?? heading.getAttribute('aria-level')) || 2) : 0;
 
 export default asSeen((root, mode) => {
-  const blocks = [], hidden = !(root.checkVisibility?.() ?? true), left = [listed([root])];
+  const blocks = [], hidden = !(root.checkVisibility?.() ?? true);
   const main = root.querySelector?.('main, [role=main], article');
   let at = null, row = null, item = null, mark = '', text = '', level = 0;
-  let characters = 0, texts = 0, nodes = 0, start = -1;
+  let characters = 0, texts = 0, nodes = 0, start = -1, cut = false;
   const end = () => {
     const said = level ? text.replace(/\s+/g, ' ').trim() : text.replace(/[^\S\n]*\n[^\S\n]*/g, '\n').trim();
     if (said) blocks.push(level + mark + said);
@@ -38,7 +37,7 @@ export default asSeen((root, mode) => {
   };
   const add = node => {
     const judged = texts++ < MOST_TEXTS && !hidden, out = judged ? unseen(node) : '';
-    if (out === 'undrawn' || (!hidden && !out && !drawn(node))) return;
+    if (out === 'undrawn' ? !skipped(node) : !hidden && !out && !drawn(node)) return;
     if (out) reading.unseen++;
     if (out && mode !== 'mark') return;
     const parent = parentOf(node), keeps = parent && /^(pre|break-spaces)/.test(placeOf(parent).style.whiteSpace);
@@ -57,17 +56,16 @@ export default asSeen((root, mode) => {
     reading.unseen += names.length;
     for (const name of names) put(e, marked(name));
   };
-  while (left.length && nodes++ < MOST_NODES && blocks.length < MOST_BLOCKS && characters < MOST_CHARACTERS) {
-    const node = left.at(-1)();
-    if (!node) left.pop();
-    else if (node.nodeType === 3 && (text || node.data.trim())) add(node);
-    else if (node.nodeType === 1 && !node.matches(UNDRAWN)) {
+  const isUndrawn = e => e.matches(UNDRAWN);
+  for (const node of flatTree(root, isUndrawn)) {
+    cut = nodes++ >= MOST_NODES || blocks.length >= MOST_BLOCKS || characters >= MOST_CHARACTERS;
+    if (cut) break;
+    if (node.nodeType === 3 && (text || node.data.trim())) add(node);
+    else if (node.nodeType === 1 && !isUndrawn(node)) {
       if (node.localName === 'br') text += '\n';
       if (mode === 'mark') putNames(node);
-      const slotted = node.localName === 'slot' ? node.assignedNodes() : [];
-      left.push(slotted.length ? listed(slotted) : siblings((node.shadowRoot ?? node).firstChild));
     }
   }
   end();
-  return {blocks, start: start < 0 ? 0 : start, cut: left.length > 0};
+  return {blocks, start: start < 0 ? 0 : start, cut};
 });

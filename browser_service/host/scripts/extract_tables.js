@@ -1,6 +1,6 @@
 // Returns tables as rows of texts. A cell that spans several rows or columns is repeated in each. If a grid numbers its
 // rows and cells, they are in the order of these numbers, and parts of the same row are joined.
-import {line, textOf, shown, within, IS_TABLE} from "./document_parts.js";
+import {cellText, line, textOf, shown, within, IS_TABLE} from "./document_parts.js";
 import {ofEach} from "./of_each.js";
 import {asSeen} from "./seen.js";
 
@@ -31,7 +31,7 @@ const one = (e, {headers, lists}) => {
     let x = 0;
     for (const cell of cells(row)) {
       while (grid[y][x] !== undefined) x++;
-      const text = line(textOf(cell)), wide = Math.min(span(cell, 'col'), 1000);
+      const text = line(cellText(cell)), wide = Math.min(span(cell, 'col'), 1000);
       const high = cell.rowSpan === 0 ? seen.length : span(cell, 'row');
       for (let down = y; down < Math.min(y + high, seen.length); down++) {
         if (row.parentElement !== seen[down].parentElement) break;

@@ -9,6 +9,7 @@ export const parentElement = getter(Node, 'parentElement'), documentOf = getter(
 export const windowOf = getter(Document, 'defaultView'), rootOf = getter(Document, 'documentElement'), bodyOf = getter(Document, 'body');
 export const widthIn = getter(Element, 'clientWidth'), heightIn = getter(Element, 'clientHeight');
 const scrolledDown = getter(Element, 'scrollTop'), scrolledAcross = getter(Element, 'scrollLeft');
+export const shadowOf = getter(Element, 'shadowRoot');
 export const isScrolled = e => Boolean(scrolledDown(e) || scrolledAcross(e));
 
 const hostOf = node => {

@@ -4,6 +4,7 @@
 // can scroll to, or in the colour behind it; or if the browser draws none of it. Labels of visible controls are kept, and
 // so is what the page fades in by itself, now or when it is scrolled to. On a page with more texts than the limit, the
 // others count as seen.
+import {flatTree, hasShadows} from "./flat_tree.js";
 import {bodyOf, documentOf, heightIn, isScrolled, parentElement, parentOf, rootOf, widthIn, windowOf} from "./past_names.js";
 import {HIDDEN, drawsDots, secretsIn} from "./secret_field.js";
 
@@ -85,7 +86,7 @@ export const appears = async () => {
   return false;
 };
 const judge = (e, outer) => {
-  const style = getComputedStyle(e), {position, overflowX, clipPath} = style;
+  const style = getComputedStyle(e), {position, overflowX, clipPath} = style, skips = outer.skips || style.contentVisibility === 'hidden';
   const out = position === 'absolute' || position === 'fixed';
   let cut = out && outer.cut === 'flow' ? '' : outer.cut, scrolled = outer.scrolled, behind = outer.behind;
   if (clipPath !== 'none' && cutByPath(e, clipPath)) cut = 'any';
@@ -100,7 +101,7 @@ const judge = (e, outer) => {
     const colour = rgb(style.backgroundColor);
     if (!colour || colour.alpha > 0.1) behind = colour?.alpha >= 0.9 ? colour : null;
   }
-  return {style, opacity: outer.opacity * opacityOf(e, style), cut, scrolled, behind};
+  return {style, opacity: outer.opacity * opacityOf(e, style), cut, scrolled, behind, skips};
 };
 const canvas = /dark/.test(getComputedStyle(rootOf(document)).colorScheme) ? null
   : {r: 255, g: 255, b: 255, alpha: 1};
@@ -175,6 +176,8 @@ const rendered = (text, now) => {
   const skips = e && placeOf(e).style.contentVisibility;
   return !e || skips !== 'hidden' && !(now && skips === 'auto') && e.checkVisibility({contentVisibilityAuto: now});
 };
+// Returns whether the browser skips a text that its element would show, as in `hidden=until-found`.
+export const skipped = text => !!placeOf(parentOf(text)).skips;
 export const drawn = text => {
   const box = boxOf(text);
   return !!(box.width || box.height || range.getClientRects().length) && rendered(text, false);
@@ -219,44 +222,42 @@ export const texts = function* (root) {
   for (let text, count = 0; (text = walker.nextNode()) && count < MOST_TEXTS; count++) yield text;
 };
 export const blockOf = e => {
-  while (parentElement(e) && /^(inline|contents|ruby)/.test(placeOf(e).style.display)) e = parentElement(e);
+  while (parentOf(e) && /^(inline|contents|ruby)/.test(placeOf(e).style.display)) e = parentOf(e);
   return e;
 };
 export const marked = text => `⟦not seen on the page: ${text.replace(/\s+/g, ' ').trim()}⟧`;
 const rebuilt = (root, instead) => {
-  const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT | NodeFilter.SHOW_ELEMENT);
   let written = '', last = null;
-  for (let node; (node = walker.nextNode());) {
-    if (node.nodeType === 1) {
-      if (node.localName === 'br') written += '\n';
-      continue;
-    }
-    const out = instead.get(node);
-    if (out === '' || (!out && !drawn(node))) continue;
-    const parent = parentOf(node), block = blockOf(parent);
+  for (const node of flatTree(root)) {
+    const out = instead.get(node), isText = node.nodeType === Node.TEXT_NODE;
+    if (node.localName === 'br') written += '\n';
+    if (out === '' || !out && !(isText && drawn(node))) continue;
+    const parent = isText ? parentOf(node) : node, block = blockOf(parent);
     if (last && block !== last) written += block.matches('td, th') && last.parentElement === block.parentElement
       ? '\t' : '\n';
     const keeps = /^(pre|break-spaces)/.test(placeOf(parent).style.whiteSpace);
-    written += out ? out : keeps ? node.data : node.data.replace(/\s+/g, ' ');
+    written += out ? isText ? out : ` ${out} ` : keeps ? node.data : node.data.replace(/\s+/g, ' ');
     last = block;
   }
   return written.replace(/ *\n */g, '\n').replace(/\n{3,}/g, '\n\n').trim();
 };
 // Returns the text of an element as a person sees it, without secrets and unseen texts, which it counts. With `hidden`,
-// an element that is marked as hidden gives all of its text.
-export const seenText = (e, hidden) => {
-  const whole = e.innerText ?? e.textContent, cut = [...texts(e)].some(lacksInInnerText);
+// an element that is marked as hidden gives all of its text. `words` are those of elements that have no text.
+export const seenText = (e, hidden, words = new Map()) => {
+  const whole = e.innerText ?? e.textContent, deep = hasShadows(e);
+  const all = deep ? [...flatTree(e)].filter(node => node.nodeType === Node.TEXT_NODE).slice(0, MOST_TEXTS) : [...texts(e)];
+  const cut = deep || words.size > 0 || all.some(lacksInInnerText);
   if (!cut && (!whole || !whole.trim()) || e.closest?.(UNDRAWN)) return whole;
   const secrets = secretsIn(e), toAll = hidden && !e.checkVisibility?.({visibilityProperty: true});
   if (!secrets.length && !cut && (!reading.judged || toAll)) return whole;
-  const ofAll = !e.checkVisibility?.() && ![...texts(e)].some(drawn), instead = new Map(), found = new Set();
-  for (const text of texts(e)) {
-    const secret = secrets.find(field => field.contains(text)), judged = reading.judged && !toAll && !secret;
+  const ofAll = !e.checkVisibility?.() && !all.some(drawn), instead = new Map(words), found = new Set();
+  for (const text of all) {
+    const secret = (deep ? secretsIn(text) : secrets).find(field => field.contains(text)), judged = reading.judged && !toAll && !secret;
     const why = !judged || text.parentElement?.closest(UNDRAWN) ? '' : unseen(text);
     if (secret) {
       instead.set(text, found.has(secret) ? '' : HIDDEN);
       found.add(secret);
-    } else if (why && (ofAll || why !== 'undrawn')) {
+    } else if (why && (ofAll || why !== 'undrawn' || skipped(text))) {
       instead.set(text, '');
       reading.unseen++;
     }

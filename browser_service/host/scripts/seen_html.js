@@ -1,23 +1,27 @@
-// Returns the HTML of an element without its unseen texts.
+// Returns the HTML of an element without its unseen texts, with open shadow trees in their places.
+import {flatTree} from "./flat_tree.js";
+import {parentOf} from "./past_names.js";
 import {HIDDEN, secretsIn} from "./secret_field.js";
-import {UNDRAWN, seenPart, reading, texts, unseen, unseenElement} from "./seen.js";
+import {UNDRAWN, MOST_TEXTS, seenPart, reading, unseen, unseenElement} from "./seen.js";
+
+const MOST_NAMED = 5000;
 
 export default seenPart(root => {
-  const secrets = secretsIn(root);
-  const copy = document.implementation.createHTMLDocument('').importNode(root, true);
-  const copies = [...texts(copy)];
-  let at = 0;
-  for (const text of texts(root)) {
-    const twin = copies[at++];
-    if (secrets.some(field => field.contains(text))) twin.data = HIDDEN;
-    if (twin.data === HIDDEN || !unseen(text) || text.parentElement?.closest(UNDRAWN)) continue;
-    reading.unseen++;
-    twin.data = '';
+  const copies = document.implementation.createHTMLDocument(''), copyOf = new Map();
+  let texts = 0, named = 0;
+  for (const node of flatTree(root)) {
+    const copy = copies.importNode(node, false);
+    copyOf.get(parentOf(node))?.append(copy);
+    copyOf.set(node, copy);
+    if (node.nodeType === Node.TEXT_NODE && texts++ < MOST_TEXTS) {
+      if (secretsIn(node).length) copy.data = HIDDEN;
+      else if (unseen(node) && !node.parentElement?.closest(UNDRAWN)) {
+        reading.unseen++;
+        copy.data = '';
+      }
+    } else if (node.nodeType === Node.ELEMENT_NODE && node.matches('[alt], [title], [aria-label]') && named++ < MOST_NAMED
+      && unseenElement(node)) for (const name of ['alt', 'title', 'aria-label']) copy.removeAttribute(name);
   }
-  const NAMED = '[alt], [title], [aria-label]', twins = copy.querySelectorAll(NAMED);
-  [...root.querySelectorAll(NAMED)].slice(0, 5000).forEach((e, number) => {
-    if (!unseenElement(e)) return;
-    for (const name of ['alt', 'title', 'aria-label']) twins[number].removeAttribute(name);
-  });
-  return copy.outerHTML ?? copy.textContent;
+  const whole = copyOf.get(root);
+  return whole.outerHTML ?? whole.textContent;
 });

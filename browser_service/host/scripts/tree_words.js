@@ -63,6 +63,25 @@ export const showBehind = () => {
     shown.push(e);
   }
 };
+// Playwright gives no values of bars, gauges and sliders that are no text fields.
+const BARS = 'progress, meter, [role=progressbar], [role=meter], [role=slider], [role=spinbutton], [role=scrollbar]';
+const PERCENT = [1, 100], MOST_BARS = 200;
+const valueOf = e => {
+  const said = getAttribute.call(e, 'aria-valuetext') ?? '';
+  const [now, most] = ['now', 'max'].map(part => getAttribute.call(e, `aria-value${part}`) ?? getAttribute.call(e, part === 'now' ? 'value' : part));
+  if (said || now === null) return said;
+  const isWhole = e.matches('progress, [role=progressbar]'), whole = +(most ?? (e.localName === 'progress' ? 1 : 100));
+  return !isWhole ? now : PERCENT.includes(whole) ? `${Math.round(100 * now / whole)}%` : `${now} of ${whole}`;
+};
+export const showValues = () => {
+  for (const e of [...document.querySelectorAll(BARS)].slice(0, MOST_BARS)) {
+    const words = e.matches('input, textarea') || e.textContent.trim() ? '' : valueOf(e);
+    if (!words) continue;
+    answer(e, 'value', {value: words});
+    isShown.add(e);
+    shown.push(e);
+  }
+};
 export const forgetEditors = () => {
   for (let e; (e = shown.pop());) {
     isShown.delete(e);

@@ -1,7 +1,7 @@
 // Returns the texts and names of a document that are drawn but unseen, unless the same text is seen elsewhere, and
 // each of its frames' name and whether it is unseen. It judges a limited number of texts, and takes the others for seen.
 import {cut} from "./cut.js";
-import {texts, unseen, unseenElement} from "./seen.js";
+import {skipped, texts, unseen, unseenElement} from "./seen.js";
 
 const MOST_MS = 1000, MOST_TEXTS_READ = 5000, MOST_WORDS = 1000, MOST_CHARACTERS = 300, MOST_NAMED = 2000;
 // Faint controls are listed, as some appear only under the mouse. So are their names, if they are no longer than names
@@ -18,7 +18,7 @@ export const unseenWords = document => {
     for (const text of texts(root)) {
       if (!left-- || performance.now() > until) return;
       const why = unseen(text);
-      if (why !== 'undrawn') note(flat(text.data), why);
+      if (why !== 'undrawn' || skipped(text)) note(flat(text.data), why);
     }
     for (const e of [...root.querySelectorAll('[aria-label], [alt], [title], [placeholder]')].slice(0, MOST_NAMED)) {
       const box = e.getBoundingClientRect(), why = (box.width || box.height) && unseenElement(e);
