@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import Final
 
+from browser_service.host.reading.beside import unmarked
 from browser_service.host.reading.tree import CELLS, CONTROLS, VALUED, Node
 
 _LINE_ROLES: Final = (
@@ -69,7 +70,9 @@ class _Writer:
         return f"{self._head(index)}{colon}" if is_said else f"{self._head(index)}: {node.text}"
 
     def _head(self, index: int) -> str:
-        node = self._nodes[index]
+        around = self._parents[index]
+        siblings = [] if around is None else self._children[around]
+        node = unmarked(self._nodes[index], (self._nodes[i] for i in siblings))
         refless = node.role in _REFLESS_ROLES or (node.role == "generic" and bool(self._children[index]))
         is_said = node.is_said_within and node.role not in VALUED and bool(self._children[index])
         return node.head(ref=node.is_control or not refless, name=not is_said)

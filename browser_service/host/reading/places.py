@@ -18,8 +18,8 @@ _SECTION_ROLES: Final = frozenset(
 _NAMED_SECTION_ROLES: Final = frozenset({"main", "list", "table", "grid", "group"})
 """Roles of elements that contain the whole page or a whole list, or anything. Without a name they are no useful
 place."""
-_TICKS: Final = frozenset({"checkbox", "radio"})
-"""Roles of controls that are called the same in each row."""
+_SAID_LESS: Final = frozenset({"checkbox", "radio", "img", "button"})
+"""Roles of what is called the same in each row."""
 _NAME_CHARACTERS: Final = 60
 _MOST_AROUND: Final = 40
 _MOST_WITHIN: Final = 500
@@ -52,8 +52,9 @@ def _item_label(nodes: Tree, outer: int, index: int) -> str:
     it."""
     item, node = nodes[outer], nodes[index]
     inner = [*islice(descendants(nodes, outer), _MOST_WITHIN)]
-    headings = (_heading_label(nodes, i) for i, each in enumerate(inner, outer + 1) if each.role == "heading")
-    others = (each for each in inner if each.role not in _TICKS)
+    last = index if item.role == "generic" and outer != index else outer + len(inner)  # a later part has its own heading
+    headings = (_heading_label(nodes, i) for i in range(outer + 1, last + 1) if nodes[i].role == "heading")
+    others = (each for each in inner if each.role not in _SAID_LESS)
     words = "" if item.role == "generic" else item.words or first_words(others) or first_words(inner)
     label = next(filter(None, headings), "") or words
     return "" if label in {node.name, node.words} and item.role != "row" else label

@@ -8,8 +8,9 @@ from typing import Final
 from browse_together.contract import similarity
 from browse_together.contract.cuts import shortened, shown_of
 from browse_together.contract.model import Json
+from browser_service.host.reading.beside import words_beside
 from browser_service.host.reading.places import place
-from browser_service.host.reading.tree import CHOICES, Node, Tree, ancestors
+from browser_service.host.reading.tree import CHOICES, Node, Tree, ancestors, descendants
 
 _NEAREST: Final = 5
 _SIMILARITY: Final = 0.5
@@ -17,6 +18,11 @@ _TEXT_CHARACTERS: Final = 200
 _COMPARED_NAMES: Final = 500
 _NAME_CHARACTERS: Final = 60
 _MOST_AROUND: Final = 100
+_PRESSED: Final = frozenset({"button", "link", "tab", "switch", "menuitem", "menuitemcheckbox", "menuitemradio"})
+"""Roles of controls that are what a person means by the words in them."""
+_ITEMS: Final = frozenset({"row", "listitem", "article", "treeitem"})
+_ITEM_CHARACTERS: Final = 80
+_MOST_OF_ITEM: Final = 40
 
 
 @dataclass(frozen=True)
@@ -48,7 +54,7 @@ def _rank(node: Node, query: str) -> tuple[bool, bool]:
 def _by_role(nodes: Tree, role: str, name: str, text: str) -> Iterator[Match]:
     showing = _showing(nodes, text) if text else set[int]()
     for index, node in enumerate(nodes):
-        if not _is_listed(node) or (role and node.role != role) or not _contains(node.name, name):
+        if not _is_listed(node) or (role and node.role != role) or not _contains(node.name or words_beside(node), name):
             continue
         if not text or index in showing:
             yield Match(index, node) if node.ref else _addressed(nodes, index)
@@ -89,9 +95,12 @@ def _by_text(nodes: Tree, text: str) -> Iterator[Match]:
 
 
 def _addressed(nodes: Tree, index: int) -> Match:
-    """Return the element that acts can reach, itself or its nearest ancestor with a ref, and the words that matched."""
+    """Return the element that acts can reach (the control around the words, or itself, or its nearest ancestor with a
+    ref), and the words that matched."""
     outer = [index, *islice(ancestors(nodes, index), _MOST_AROUND)]
     addressed = next((i for i in outer if nodes[i].ref), index)  # words directly in the page have no such ancestor
+    if not nodes[index].is_control:
+        addressed = next((i for i in outer if nodes[i].role in _PRESSED and nodes[i].ref), addressed)
     between = [nodes[i] for i in outer[1 : outer.index(addressed)] if nodes[i].name]
     label = " · ".join([nodes[index].label, *(each.role_and_name for each in between)])
     return Match(addressed, nodes[addressed], "" if addressed == index else label)
@@ -124,10 +133,21 @@ def to_line(nodes: Tree, match: Match, *, alone: bool = False) -> str:
         chosen = f" (chosen: {node.words})" if node.words else ""
         line = f"- {node.head()}{chosen}: option {text}"
     else:
-        line = node.line.removesuffix(":") + (f": {text}" if text and match.text != node.words else "")
+        text = text if match.text != node.words else ""
+        line = node.line.removesuffix(":") + (f": {text}" if (text := text or _words_of(nodes, match)) else "")
     where = place(nodes, match.index).removeprefix(f"{node.role} ")
-    where = "" if alone and where.startswith("under ") else where
+    where = "" if (alone and where.startswith("under ")) or where.strip('"') in line else where
     return f"{line}{f' · {where}' if where else ''}"
+
+
+def _words_of(nodes: Tree, match: Match) -> str:
+    """Return the words of a row or item without a name or text of its own."""
+    node = match.node
+    if node.role not in _ITEMS or node.name or node.text:
+        return ""
+    inner = islice(descendants(nodes, match.index), _MOST_OF_ITEM)
+    words = (each.label for each in inner if not each.has_children and each.role != "img" and each.label)
+    return shortened(" | ".join(words), _ITEM_CHARACTERS)
 
 
 def listed(matches: list[Match], name: str | None, most: int) -> list[Match]:

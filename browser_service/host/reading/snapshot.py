@@ -13,7 +13,7 @@ from pydantic import JsonValue
 
 from browse_together.contract.cuts import shortened
 from browser_service.host import world
-from browser_service.host.reading import identity, tree
+from browser_service.host.reading import beside, identity, tree
 from browser_service.host.reading.folding import folded
 from browser_service.host.reading.tree import Node, Tree
 from browser_service.host.reading.tree_text import (
@@ -260,7 +260,9 @@ async def take(
     if len(masked) * sum(len(node.name) for node in seen) > _MOST_SEARCHED:
         raise too_large(f"{len(masked):,} texts in fields for secrets, and names of more characters than")
     tree.hide_secrets(seen, masked, told)
-    return PageView(state, before, frames, folded(tree.without_root(seen)), replace(unseen, count=count))
+    shown = folded(tree.without_root(seen))
+    beside.mark_fields(shown)
+    return PageView(state, before, frames, shown, replace(unseen, count=count))
 
 
 def _frame(found: Any) -> tuple[float, Typed, Judgement | None]:  # Any: JSON, of a page

@@ -17,11 +17,12 @@ const showGroups = () => {
   }});
 };
 
-// A box without a visible place of its own is pressed by its label.
+// A box without a visible place of its own, or that takes no mouse, is pressed by its label.
 const boxOf = label => {
   const box = label.control, isBox = box?.type === 'radio' || box?.type === 'checkbox';
   const {width, height} = isBox ? box.getBoundingClientRect() : {};
-  return !isBox || width && height && box.checkVisibility({visibilityProperty: true}) ? null : box;
+  return !isBox || width && height && box.checkVisibility({visibilityProperty: true})
+    && getComputedStyle(box).pointerEvents !== 'none' ? null : box;
 };
 const STATES = {'role': box => getAttribute.call(box, 'role') ?? box.type, 'aria-label': box => getAttribute.call(box, 'aria-label'),
   'aria-checked': box => box.indeterminate ? 'mixed' : String(box.checked), 'aria-disabled': box => box.disabled ? 'true' : null};

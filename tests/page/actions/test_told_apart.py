@@ -1,0 +1,92 @@
+"""Tests that a reply tells apart what people tell apart: fields without names, rows, and what labels stand for."""
+
+import re
+
+import pytest
+
+from tests.support.tab import Tab
+
+pytestmark = [pytest.mark.anyio, pytest.mark.one_window]
+
+
+async def _found(tab: Tab, **asked: str) -> list[str]:
+    return str((await tab.call("find", **asked))["found"]).splitlines()
+
+
+def _without_refs(lines: list[str]) -> list[str]:
+    return [re.sub(r" \[ref=\w+\]", "", line) for line in lines]
+
+
+async def test_fields_without_names_go_by_the_words_beside_them(tab: Tab) -> None:
+    await tab.show(
+        "<form><div><label>Mail address</label><input></div><div><div>Password</div><div><input type=password></div>"
+        "</div><div><b>Plan:</b> <select><option>Free<option>Paid</select></div><div><input type=checkbox> Yearly</div>"
+        "<p>Code</p><div><input maxlength=1><input maxlength=1></div><p>Notes <a href=#>help</a></p><input></form>"
+    )
+    found = _without_refs([line for role in ("textbox", "combobox", "checkbox") for line in await _found(tab, role=role)])
+    assert [line.removesuffix(" · form") for line in found] == [
+        '- textbox [beside="Mail address"]',
+        '- textbox [beside="Password"]',
+        '- textbox [beside="Code 1"]',
+        '- textbox [beside="Code 2"]',
+        "- textbox",
+        '- combobox [beside="Plan"]: Free',
+        '- checkbox [beside="Yearly"]',
+    ]
+    assert len((await tab.call("find", role="textbox", name="password"))["matches"]) == 1
+
+
+async def test_a_snapshot_does_not_repeat_the_words_beside_a_field(tab: Tab) -> None:
+    await tab.show("<div><label>Mail</label> <input></div><table><tr><th>Street<th>Town<tr><td><input><td>Bern</table>")
+    shown = (await tab.call("snapshot"))["snapshot"]
+    assert ("beside=\"Mail" in shown, 'beside="Street"' in shown) == (False, True)
+
+
+async def test_a_new_row_is_told_with_its_fields_and_their_columns(tab: Tab) -> None:
+    await tab.show(
+        "<table><thead><tr><th>Work<th>Hours<th></thead><tbody id=b></tbody></table><button id=add>Add</button><script>"
+        "add.onclick = () => b.insertAdjacentHTML('beforeend', '<tr><td><input><td><input type=number><td><button>Drop')"
+        "</script>"
+    )
+    changes = (await tab.call("click", selector="#add"))["changes"].splitlines()
+    assert '+ row: textbox [beside="Work"] | spinbutton [beside="Hours"] | button "Drop"' in _without_refs(changes)
+
+
+async def test_rows_and_items_are_found_with_their_words(tab: Tab) -> None:
+    item = "<li><img alt=Expand src=data:,><button>Open</button><span>{}</span></li>"
+    await tab.show(f"<ul>{item.format('Letters')}{item.format('Bills')}</ul>")
+    assert _without_refs(await _found(tab, role="listitem")) == [
+        "- listitem: Open | Letters",
+        "- listitem: Open | Bills",
+    ]
+    assert _without_refs(await _found(tab, role="button"))[1] == '- button "Open" · listitem "Bills"'
+
+
+async def test_a_field_is_placed_under_the_heading_before_it(tab: Tab) -> None:
+    await tab.show(
+        "<h1>Order</h1><form><div><div><input aria-label=Buyer></div><div><h2>Gift</h2><input aria-label=To></div></div></form>"
+    )
+    places = [match["in"] for match in (await tab.call("find", role="textbox"))["matches"]]
+    assert "Gift" not in places[0]
+    assert places[1] == 'in "Gift"'
+
+
+async def test_the_button_and_not_the_words_in_it_is_found_by_them(tab: Tab) -> None:
+    await tab.show("<button aria-label='Send mail'><span><i>!</i><span>Send Mails</span></span></button><p>Send more")
+    matches = (await tab.call("find", text="send"))["matches"]
+    assert [(each["role"], each["name"]) for each in matches] == [("button", "Send mail"), ("paragraph", "")]
+
+
+async def test_boxes_whose_labels_take_the_mouse_are_found_and_chosen(tab: Tab) -> None:
+    box = "<label style='display: inline-block; padding: 4px; position: relative'><input {} style='position: absolute; opacity: 0; pointer-events: none'>{}</label>"
+    await tab.show(
+        box.format("type=radio name=a aria-label=Pen checked", "<svg width=9 height=9></svg>")
+        + box.format("type=radio name=a aria-label=Ink", "<svg width=9 height=9></svg>")
+        + box.format("type=checkbox role=switch id=s", "Dark")
+    )
+    radios = (await tab.call("find", role="radio"))["matches"]
+    assert [each["name"] for each in radios] == ["Pen", "Ink"]
+    assert (await tab.call("check", selector=radios[1]["ref"]))["checked"]
+    switch = (await tab.call("find", role="switch"))["matches"][0]
+    await tab.call("click", selector=switch["ref"])
+    assert await tab.sees("[...document.querySelectorAll(':checked')].length") == 2
