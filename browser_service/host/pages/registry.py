@@ -79,7 +79,7 @@ class PageRegistry:
         self._background.spawn(self._register(session, page))
 
     def popup_coming(self, opener_target: str, linked: int) -> None:
-        opener = self._of_target(opener_target)
+        opener = self._of_target(opener_target) if opener_target else self._asking()
         if opener is not None:
             opener.record.popups.came += 1
             opener.record.observer.expect_popup(linked)
@@ -122,7 +122,7 @@ class PageRegistry:
     async def _register(self, session: SessionEntry, page: "Page") -> None:
         """Make an entry for a new page. A popup belongs to its opener's holder, a tab without an opener to a person: no
         entry, if they keep it to themselves."""
-        opener = self._showing(await page.opener())
+        opener = self._showing(await page.opener()) or self._asking(session.session_id)
         if opener is None and session.keeps_tabs_private:
             return
         if not await self._may_come(session, page, opener):
@@ -222,6 +222,13 @@ class PageRegistry:
 
     def _showing(self, page: "Page | None") -> PageEntry | None:
         return next((entry for entry in self._pages.values() if entry.record.shows(page)), None)
+
+    def _asking(self, session_id: str = "") -> PageEntry | None:
+        """Return the page, of a session or of any, whose running act asked for a new one by a click with a modifier
+        key. In a person's own browser the new one may be the person's."""
+        entries = [each for each in self._pages.values() if session_id in {"", each.record.session_id}]
+        asking = (each for each in entries if each.record.observer.asks_window)
+        return next((each for each in asking if not each.session.attached), None)
 
     async def _too_many(self, page: "Page", opener: PageEntry | None, most: int) -> None:
         if opener is not None and opener.lease is not None:

@@ -28,7 +28,10 @@ def mark_fields(nodes: Tree) -> None:
     for index, node in enumerate(nodes):
         inner.setdefault(node.parent, []).append(index)
     beside = {index: _column(nodes, index, inner) or _before(nodes, index, inner) for index in fields}
-    counts, numbers = Counter((nodes[i].parent, words) for i, words in beside.items()), Counter[tuple[int | None, str]]()
+    counts, numbers = (
+        Counter((nodes[i].parent, words) for i, words in beside.items()),
+        Counter[tuple[int | None, str]](),
+    )
     for index, words in beside.items():
         kind = nodes[index].parent, words
         numbers[kind] += 1

@@ -40,7 +40,7 @@ _ALIKE_CONTROLS: Final = 9
 _SHOWN_OF_ALIKE: Final = 2
 _MOST_WITHIN: Final = 200
 """A larger new element is reported part by part, so that no page makes us search the same elements repeatedly."""
-_WINDOWS: Final = frozenset({"dialog", "alertdialog"})
+WINDOWS: Final = frozenset({"dialog", "alertdialog"})
 _MESSAGES: Final = frozenset({"alert", "status"})
 _MOST_NAMED: Final = 2
 """More removed elements than this are only counted."""
@@ -204,7 +204,7 @@ class _Teller:
     def windows(self) -> Iterator[Change]:
         """Report added and removed dialogs that have no ref because they take no clicks themselves."""
         before, after = (
-            {n.role_and_name for n in each.nodes if n.role in _WINDOWS and n.name}
+            {n.role_and_name for n in each.nodes if n.role in WINDOWS and n.name}
             for each in (self._before, self._after)
         )
         for index, node in enumerate(self._after.nodes):
@@ -268,7 +268,7 @@ def _on_one_line(sign: str, nodes: list[Node]) -> str:
     names = {head.name, *(node.name for node in inner if node.role in CONTROLS)}
     if len(inner) > _MOST_PHRASES and head.role in CHOICES:
         inner = [*[node for node in inner if "selected" in node.marks][:1], *inner[:_MOST_PHRASES]]
-    said = [node for node in inner if node.label and (node.is_control or not _is_said(node, head, names))]
+    said = [n for n in inner if n.role in FIELDS or (n.label and (n.is_control or not _is_said(n, head, names)))]
     phrases = [_phrase(node) for node in said]
     phrases = [head.text, *phrases] if head.text and not (phrases and head.role in CHOICES) else phrases
     line = f"{sign} {head.brief()}{': ' if phrases else ''}{' | '.join(phrases)}"

@@ -8,9 +8,11 @@ from typing import Final
 from browser_service.host.reading.news import Change, News
 from browser_service.host.reading.outline import counted
 from browser_service.host.reading.places import place
-from browser_service.host.reading.tree import CONTROLS, Node, Tree, ancestors, index_of
+from browser_service.host.reading.tree import CONTROLS, WORDS, Node, Tree, ancestors, index_of
 
 _OPENED: Final = frozenset({"menu", "listbox", "dialog", "alertdialog", "tooltip", "tree"})
+_NAMING: Final = frozenset({"heading", "dialog", "alertdialog"})
+_PROSE: Final = WORDS - {"heading"}
 _CHOICES: Final = frozenset({"menu", "listbox"})
 _BETWEEN: Final = " | "
 _CUT: Final = "…"
@@ -33,7 +35,7 @@ def report(found: News, new: Tree, limit: int, acted_on: str | None) -> NewsRepo
     acted_in = frozenset() if acted is None else frozenset({acted, *ancestors(new, acted)})
     near = None if acted is None else place(new, acted)
     ranked = _unrepeated(sorted(found.told, key=lambda change: _rank(change, new, acted_in)))
-    headings = {n.name for change in found.told for n in change.nodes if n.role == "heading"}
+    headings = {n.name for change in found.told for n in change.nodes if n.role in _NAMING}
     names = Counter(node.role_and_name for node in new if node.name and node.role in CONTROLS)
     kept: list[tuple[str, Change]] = []
     room, omitted = limit, found.alike + len(ranked[_MOST_PLACED:])
@@ -72,13 +74,17 @@ def _fitted(change: Change, space: int) -> Change:
     return replace(change, lines=lines, nodes=[n for n in change.nodes if lines and f"[ref={n.ref}]" in lines[0]])
 
 
-def _rank(change: Change, nodes: Tree, acted_in: frozenset[int]) -> tuple[bool, bool, bool, int]:
-    """Rank new choices first, then what the page announces, then what it has opened, then changes near the act."""
+def _rank(change: Change, nodes: Tree, acted_in: frozenset[int]) -> tuple[bool, bool, bool, bool, int]:
+    """Rank new choices first, then what the page announces, then what it has opened (its controls before its prose),
+    then changes near the act."""
     is_there = not change.lines[0].startswith("-")
     around = (change.index, *islice(ancestors(nodes, change.index), _MOST_AROUND)) if is_there else ()
     roles = {nodes[index].role for index in around}
     offers = bool(roles & _CHOICES) and change.lines[0].startswith("+")
-    return not offers, not change.announced, not roles & _OPENED, -_common_depth(nodes, change.index, acted_in)
+    is_opened = bool(roles & _OPENED)
+    is_control = any(node.is_control for node in change.nodes) and change.nodes[0].role not in _PROSE
+    is_prose = is_opened and not is_control
+    return not offers, not change.announced, not is_opened, is_prose, -_common_depth(nodes, change.index, acted_in)
 
 
 def _unrepeated(changes: list[Change]) -> list[Change]:

@@ -52,7 +52,9 @@ def _item_label(nodes: Tree, outer: int, index: int) -> str:
     it."""
     item, node = nodes[outer], nodes[index]
     inner = [*islice(descendants(nodes, outer), _MOST_WITHIN)]
-    last = index if item.role == "generic" and outer != index else outer + len(inner)  # a later part has its own heading
+    last = (
+        index if item.role == "generic" and outer != index else outer + len(inner)
+    )  # a later part has its own heading
     headings = (_heading_label(nodes, i) for i in range(outer + 1, last + 1) if nodes[i].role == "heading")
     others = (each for each in inner if each.role not in _SAID_LESS)
     words = "" if item.role == "generic" else item.words or first_words(others) or first_words(inner)

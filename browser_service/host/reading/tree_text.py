@@ -65,7 +65,9 @@ def beyond_tree(found: Any) -> BeyondTree:  # Any: JSON, of a page
     """Parse the script's result. Raises TypeError, ValueError or LookupError for any other."""
     pdf, bodiless = bool(found["pdf"]), bool(found["bodiless"])
     closed = tuple(cut(str(host), _HOST_CHARACTERS) for host in found["closed"])
-    return BeyondTree(pdf, bodiless, int(found["canvases"]), tuple(abridged(str(url)) for url in found["embedded"]), closed)
+    return BeyondTree(
+        pdf, bodiless, int(found["canvases"]), tuple(abridged(str(url)) for url in found["embedded"]), closed
+    )
 
 
 _MOST_CHARACTERS: Final = 1_500_000

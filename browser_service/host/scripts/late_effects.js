@@ -1,8 +1,9 @@
 // Starts to note effects of acts that do not change the document, or come later. Returns functions.
 //
 // `later` waits, for `most` ms at most, until what scripts asked for in the last `ms` ms has come. It returns whether any
-// of it did, when the rest is due, and what the page's policy refused. What is asked for within such a callback has that
-// callback's cause, so what a page repeats by itself is no act's effect, and of an act's chain only the first steps are.
+// of it did, when the rest is due, what the page's policy refused, and the words of an alert that went again. What is
+// asked for within such a callback has that callback's cause, so what a page repeats by itself is no act's effect, and
+// of an act's chain only the first steps are.
 //
 // `seen` returns, two frames later, what scrolled in that time, and where to, and what the page's policy refused.
 //
@@ -26,7 +27,7 @@ export default name => {
   if (before) return before;
   const clock = performance, {now} = clock, calendar = Date, {now: today} = calendar;
   const shared = (parent !== self && notesOf(parent)?.shared)
-    || {cause: null, count: 0, ran: -1, refused: null, picker: null, asked: {__proto__: null}, frames: 0, time: () => apply(now, clock, [])};
+    || {cause: null, count: 0, ran: -1, refused: null, picker: null, alert: null, asked: {__proto__: null}, frames: 0, time: () => apply(now, clock, [])};
   const {time} = shared, timers = {__proto__: null}, frames = {__proto__: null}, turns = {__proto__: null};
   const own = {timers, frames, turns};
   const at = shared.frames++;
@@ -88,7 +89,23 @@ export default name => {
     });
   }
   const since = (what, ms) => what?.at >= time() - ms ? what.what : null;
-  const told = ms => ({refused: since(shared.refused, ms), picker: since(shared.picker, ms)});
+  const ALERT = '[role=alert], [role=alertdialog], [aria-live=assertive]', ALERT_CHARACTERS = 160;
+  const wordsOf = e => (e?.textContent ?? '').replace(/\s+/g, ' ').trim().slice(0, ALERT_CHARACTERS);
+  const isSecret = words => [...document.querySelectorAll('input[type=password]')].some(e => e.value && words.includes(e.value));
+  const noteAlerts = records => {
+    for (const {target, addedNodes} of records.slice(0, MOST_LOOKS)) {
+      for (const node of [...addedNodes].slice(0, MOST_LOOKS)) {
+        const around = node.nodeType === 1 ? node : target, e = around.closest?.(ALERT) ?? around.querySelector?.(ALERT);
+        if (wordsOf(e) && !isSecret(wordsOf(e))) shared.alert = {at: time(), what: wordsOf(e), e: new WeakRef(e)};
+      }
+    }
+  };
+  new MutationObserver(noteAlerts).observe(document, {childList: true, subtree: true});
+  const passed = ms => {
+    const words = since(shared.alert, ms), e = words && shared.alert.e.deref();
+    return words && !(e?.checkVisibility() && wordsOf(e)) ? words : null;
+  };
+  const told = ms => ({refused: since(shared.refused, ms), picker: since(shared.picker, ms), passed: passed(ms)});
   const later = async (ms, most) => {
     const began = time(), since = began - ms, until = began + most;
     for (let looks = 0; looks < MOST_LOOKS; looks++) {  // a page may stop its clock
@@ -102,7 +119,7 @@ export default name => {
     }
     const left = [];
     each(since, due => { if (left.length < LISTED) left[left.length] = round(due - time()); });
-    return {came: shared.ran >= since, due: left, ...told(ms)};
+    return {came: shared.ran >= since, due: left, ...told(time() - since)};
   };
 
   // Scrolling that brings the act's target into view is no effect; these are the positions just before the mouse or

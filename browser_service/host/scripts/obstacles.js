@@ -2,6 +2,16 @@
 import {named} from "./element_name.js";
 import {around} from "./past_names.js";
 
+// Returns the name of the open dialog that an element is behind.
+const DIALOGS = 'dialog:modal, [aria-modal=true], [role=dialog], [role=alertdialog], dialog[open]';
+const dialogBefore = e => {
+  const shown = [...document.querySelectorAll(DIALOGS)].filter(d => d.checkVisibility({visibilityProperty: true}) && !d.contains(e));
+  const dialog = shown.at(-1), heading = dialog?.querySelector('h1, h2, h3, h4, [role=heading]');
+  const labels = [...dialog?.ariaLabelledByElements ?? []].map(label => label.innerText).join(' ');
+  return dialog && (dialog.ariaLabel || labels || heading?.innerText || named(dialog)).replace(/\s+/g, ' ').trim();
+};
+const isInert = e => !!e.closest('[inert]') || [...document.querySelectorAll('dialog:modal')].some(d => !d.contains(e));
+
 export default (found, points) => found.slice(0, 1).map(e => {
   const style = getComputedStyle(e), {width, height} = e.getBoundingClientRect();
   let hidden = e;
@@ -24,6 +34,7 @@ export default (found, points) => found.slice(0, 1).map(e => {
   return {
     words: !shows ? 'element is not visible' : disabled ? 'element is not enabled'
       : covered ? `${named(over)} intercepts pointer events` : '',
+    behind: (covered || isInert(e)) && dialogBefore(e) || '', inert: isInert(e),
     untouchable: away, label: known || '',
     unseen: hidden ? `${hidden === e ? 'it' : named(hidden).split(' ')[0]} is not displayed`
       : closed && !e.closest('summary') ? 'it is in a <details> that is closed'

@@ -211,10 +211,11 @@ class Windows:
             self._expected.pop("about:blank")
 
     def _on_target_created(self, event: dict[str, dict[str, str]]) -> None:
-        """Report a popup. Chromium reports it before the click that opens it returns, and before Playwright has it."""
+        """Report a popup, or another new page, without an opener. Chromium reports it before the click that opens it
+        returns, and before Playwright has it."""
         target = event["targetInfo"]
-        if self._is_ours(target) and target["type"] == "page" and (opener := target.get("openerId")):
-            self._on_popup(opener, int(bool(target.get("canAccessOpener"))))
+        if self._is_ours(target) and target["type"] == "page":
+            self._on_popup(target.get("openerId", ""), int(bool(target.get("canAccessOpener"))))
 
     def _is_ours(self, target: dict[str, str]) -> bool:
         """Say if a target belongs to this context: Chromium reports every target to each of us, and each should count

@@ -16,7 +16,7 @@ from browse_together.contract.model import Json
 from browse_together.contract.wire import CHANGED
 from browser_service.host.handle.page import BrowserPage
 from browser_service.host.reading import compact
-from browser_service.host.stages import delta
+from browser_service.host.stages import delta, explanation
 from browser_service.host.stages.act import Act
 from browser_service.host.stages.ends import check_seen
 from browser_service.host.tabs.observation import Observation
@@ -40,6 +40,7 @@ async def observed(act: Act) -> AsyncIterator[None]:
         by=_named(act),
         client_id=run.call.client_id,
     )
+    observation.asks_window = act.action.opens_links
     page.looks.state_after_act = None
     record.last_act = (run.call.client_id, record.navigations)
     record.requests_before_act = page.settings.network.traffic.count
@@ -85,6 +86,8 @@ async def in_vain(act: Act, error: Exception) -> Exception | None:
     """Add the observed effects to the error of an act that was done, but without the effect it was meant for."""
     if not isinstance(error, WithoutEffect) or not act.observed:
         return error
+    if (inert := await explanation.of_inert(act.page, act.action, error)) is not None:
+        return inert
     await _settle(act)
     effects = "; ".join(act.observation.lines())
     message = f"{error.message} Observed: {effects}." if effects else error.message

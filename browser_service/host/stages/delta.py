@@ -3,7 +3,7 @@
 import json
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -55,6 +55,12 @@ class PageBefore:
     def fields(self) -> Json:
         return {"changes": self.changes} if self.changes else {}
 
+    def shortened(self, page_id: str) -> "PageBefore":
+        """Return it with a way to the changes instead of them."""
+        heading = self.changes.partition("\n")[0]
+        rest = next_call("snapshot", page_id=page_id, since=True)
+        return replace(self, changes=f"{heading} {rest}") if "\n" in self.changes else self
+
 
 @dataclass(frozen=True)
 class PageDelta:
@@ -94,6 +100,13 @@ class _Comparison:
     def is_wordless(self) -> bool:
         """True if no line tells what changed: something may be closing, but still be there."""
         return not (self.news.told or self.news.remade or self.title)
+
+    @property
+    def opens_window(self) -> bool:
+        """True if a dialog appeared."""
+        return any(
+            each.nodes and each.nodes[0].role in news.WINDOWS and each.lines[0][0] == "+" for each in self.news.told
+        )
 
     def leave_out(self, given: Sequence[str], refs: frozenset[str]) -> bool:
         """Drop the changes of fields that show what acts gave them, because the acts' replies said so. `refs` are the
@@ -273,6 +286,8 @@ def _delta_of_comparison(
     left_out = comparison.leave_out_restless()
     left_out = comparison.leave_out([*comparison.view.given, *action.given_texts], refs) or left_out
     comparison.view.given.clear()
+    if comparison.opens_window:
+        before = before.shortened(comparison.page_id)
     room = DELTA_TEXT - len(before.changes.encode())
     lines = comparison.lines(room, leading_ref(action.aim.selector or ""))
     if not lines and comparison.news.differs and not left_out:
@@ -282,7 +297,7 @@ def _delta_of_comparison(
     if earlier:
         return PageDelta({"changes": f"{_EARLIER}\n{lines}"}, unchanged=unchanged)
     heading = f"by this act, or from {late}:" if late else _BY_THIS if before.changes else ""
-    all_changes = "\n".join(filter(None, [before.changes, heading, lines]))
+    all_changes = "\n".join(filter(None, [heading, lines, before.changes]))
     return PageDelta({"changes": all_changes}, changed=True)
 
 

@@ -10,14 +10,14 @@ from typing_extensions import TypedDict
 
 from browse_together.contract.actions.base import Action
 from browse_together.contract.actions.traits import Effect
-from browse_together.contract.cuts import shown_of
+from browse_together.contract.cuts import cut, shown_of
 from browse_together.contract.errors import BrowseError, ElementNotInteractable
 from browse_together.contract.model import Json
 from browse_together.contract.next_calls import next_call
 from browse_together.contract.quoting import quoted
 from browser_service.host import errors, world
 from browser_service.host.elements import frames
-from browser_service.host.elements.locators import DESCRIBE, Candidates, evaluate_all, find, is_xpath
+from browser_service.host.elements.locators import DESCRIBE, Candidates, evaluate_all, find, is_xpath, none_if_gone
 from browser_service.host.handle.page import BrowserPage
 from browser_service.host.reading.places import place
 from browser_service.host.reading.tree import index_of
@@ -25,6 +25,7 @@ from browser_service.host.scripts import results, script
 
 _MOST_CANDIDATES: Final = 8
 _LISTED_OPTIONS: Final = 12
+_SAID: Final = 500
 _FILE_INPUT: Final = "input[type=file]"
 _LIST: Final = "xpath=ancestor::select"
 _LOOK_MS: Final = 1_500
@@ -39,6 +40,9 @@ class ElementState(TypedDict):
     """The result of _OBSTACLES."""
 
     words: str
+    behind: str
+    """The name of an open dialog that is in front of the element."""
+    inert: bool
     untouchable: bool
     label: str
     unseen: str
@@ -90,6 +94,8 @@ async def _by_state(error: PlaywrightError, page: Page, action: Action, locator:
     translated = errors.translate(error, action, url=page.url, shown=states[0]["words"] if states else None)
     if errors.NO_CHOOSER in str(error):
         translated.advice = await _ways_to_give_files(page, action)
+    if states and states[0]["inert"]:
+        return _inert(action, states[0], translated)
     if not states or not isinstance(translated, ElementNotInteractable):
         return translated
     state = states[0]
@@ -97,9 +103,31 @@ async def _by_state(error: PlaywrightError, page: Page, action: Action, locator:
     message, advice = translated.message.replace(wrong, right, 1), hint or translated.advice
     if state["label"] and not state["disabled"]:
         message = f"{message.removesuffix('.')}; its label would take the click."
+    if state["behind"]:
+        message = f"{message.removesuffix('.')}; the dialog {quoted(state['behind'])} is open."
     if instead := _instead(action, state):
         advice = f"{instead}."
     return ElementNotInteractable(message, hint=advice, details=translated.details)
+
+
+async def of_inert(page: BrowserPage, action: Action, error: BrowseError) -> BrowseError | None:
+    """Explain an act in vain if its element is inert; return None if it is not."""
+    if not (selector := action.aim.selector):
+        return None
+    found = find(page.playwright, selector, action.aim.frame)
+    states = await none_if_gone(evaluate_all(list[ElementState], found, _OBSTACLES, arg=False))
+    return _inert(action, states[0], error) if states and states[0]["inert"] else None
+
+
+def _inert(action: Action, state: ElementState, error: BrowseError) -> BrowseError:
+    """Say that the page takes no acts on an element, and which dialog is in front of it."""
+    behind = f", behind the dialog {quoted(state['behind'])}" if state["behind"] else ""
+    return ElementNotInteractable(
+        f"Element matching selector '{action.aim.selector}' is inert{behind}: the page takes no acts on it now.",
+        hint=f"{'Act in the dialog first, or close it' if behind else 'Look what has to be done first'}: "
+        f"{next_call('snapshot')}.",
+        details={**error.details, "context": {"reason": "is inert", "lastError": cut(error.message, _SAID)}},
+    )
 
 
 async def _ways_to_give_files(page: Page, action: Action) -> str:

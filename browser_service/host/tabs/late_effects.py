@@ -16,6 +16,7 @@ from pydantic import BaseModel, ValidationError
 from browse_together.contract.background import AtMost, Background
 from browse_together.contract.cuts import cut
 from browse_together.contract.next_calls import next_call
+from browse_together.contract.quoting import quoted
 from browser_service.host.events import well_formed
 from browser_service.host.scripts import call_of, script
 from browser_service.host.scripts.results import bounded
@@ -47,10 +48,12 @@ class _Later(BaseModel):
     scrolled: str | None = None
     refused: str | None = None
     picker: str | None = None
+    passed: str | None = None
+    """The words of an alert that was shown for a moment."""
 
     @property
     def lines(self) -> list[str]:
-        """Describe what the browser refused to scripts, and a file picker that they opened."""
+        """Describe what the browser refused to scripts, a file picker that they opened, and an alert that went."""
         refused = f"refused by the page's content security policy: {_shown(self.refused)}" if self.refused else ""
         files = [{"name": "a.txt", "text": "..."}]
         asked = (
@@ -59,7 +62,8 @@ class _Later(BaseModel):
             if self.picker
             else ""
         )
-        return [*filter(None, [refused, asked])]
+        alert = f"an alert came and went: {quoted(_shown(self.passed))}" if self.passed else ""
+        return [*filter(None, [refused, asked, alert])]
 
 
 def _shown(text: str | None) -> str:

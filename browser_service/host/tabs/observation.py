@@ -49,6 +49,8 @@ class Observation(ActRequests):
     error_pages: int = 0
     popups: list[str] = field(default_factory=list)
     expected_popups: int = 0
+    asks_window: bool = False
+    """True if the act is a click that opens links in new pages, which have no opener."""
     linked_popups: int = 0
     """The number of coming popups that can send this page messages."""
     windows: "dict[str, Observation]" = field(default_factory=dict)

@@ -137,6 +137,11 @@ class Observer:
         """True if a running act sent something, went somewhere, or opened a window or a dialog."""
         return any(observation.had_effect for observation in self._running)
 
+    @property
+    def asks_window(self) -> bool:
+        """True if a running act asked for a new page, and none has come yet."""
+        return any(each.asks_window and not each.popups for each in self._running)
+
     def add_popup(self, page_id: str, window: "Observer") -> bool:
         """Note a popup that opened. Returns whether a reply will still report it."""
         self.windows[page_id] = window

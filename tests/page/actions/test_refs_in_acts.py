@@ -129,7 +129,8 @@ async def test_a_ref_into_a_reused_row_is_gone(tab: Tab) -> None:
 )
 async def test_cells_of_one_text_beside_controls_of_one_name_are_clicked_by_their_refs(tab: Tab, control: str) -> None:
     await tab.show(
-        "<h1>Stock</h1><div id=rows></div><script>window.got = []; rows.innerHTML = ['Oats', 'Rice', 'Peas', 'Nuts'].map(name =>"
+        "<h1>Stock</h1><div id=rows></div><script>window.got = [];"
+        "rows.innerHTML = ['Oats', 'Rice', 'Peas', 'Nuts'].map(name =>"
         f"`<div><div><i>${{name}}</i></div><div>{control}<div class=sum>7.50</div></div></div>`).join('');"
         "for (const sum of document.querySelectorAll('.sum')) sum.onclick = () =>"
         "got.push(sum.parentElement.previousSibling.innerText)</script>"
@@ -143,11 +144,12 @@ async def test_cells_of_one_text_beside_controls_of_one_name_are_clicked_by_thei
 
 
 async def test_a_cell_in_a_shadow_tree_belongs_to_the_row_around_the_tree(tab: Tab) -> None:
+    rows = "".join(f"<div><b>{name}</b><x-sum></x-sum></div>" for name in ("Oats", "Rice", "Peas", "Nuts"))
     await tab.show(
         "<h1>Stock</h1><script>window.got = []; customElements.define('x-sum', class extends HTMLElement {"
         "connectedCallback() { this.attachShadow({mode: 'open'}).innerHTML = '<button></button><div>7.50</div>';"
         "this.shadowRoot.lastChild.onclick = () => got.push(this.parentElement.innerText) } })</script>"
-        f"<main>{''.join(f'<div><b>{name}</b><x-sum></x-sum></div>' for name in ('Oats', 'Rice', 'Peas', 'Nuts'))}</main>"
+        f"<main>{rows}</main>"
     )
     await tab.call("snapshot")
     await tab.call("click", selector=str((await tab.call("find", text="7.50"))["matches"][1]["ref"]))
@@ -156,7 +158,8 @@ async def test_a_cell_in_a_shadow_tree_belongs_to_the_row_around_the_tree(tab: T
 
 async def test_an_element_that_was_hidden_from_screen_readers_for_a_moment_keeps_its_ref(tab: Tab) -> None:
     await tab.show(
-        "<button id=b onclick='window.got = 1'>Close account</button><ul role=listbox id=l hidden><li role=option>Low</ul>"
+        "<button id=b onclick='window.got = 1'>Close account</button><ul role=listbox id=l hidden>"
+        "<li role=option>Low</ul>"
     )
     ref = await _ref(tab, "Close account")
     await tab.call("evaluate_script", expression="b.ariaHidden = 'true'; b.inert = true; l.hidden = false; 1")

@@ -23,7 +23,9 @@ async def test_fields_without_names_go_by_the_words_beside_them(tab: Tab) -> Non
         "</div><div><b>Plan:</b> <select><option>Free<option>Paid</select></div><div><input type=checkbox> Yearly</div>"
         "<p>Code</p><div><input maxlength=1><input maxlength=1></div><p>Notes <a href=#>help</a></p><input></form>"
     )
-    found = _without_refs([line for role in ("textbox", "combobox", "checkbox") for line in await _found(tab, role=role)])
+    found = _without_refs(
+        [line for role in ("textbox", "combobox", "checkbox") for line in await _found(tab, role=role)]
+    )
     assert [line.removesuffix(" · form") for line in found] == [
         '- textbox [beside="Mail address"]',
         '- textbox [beside="Password"]',
@@ -39,13 +41,14 @@ async def test_fields_without_names_go_by_the_words_beside_them(tab: Tab) -> Non
 async def test_a_snapshot_does_not_repeat_the_words_beside_a_field(tab: Tab) -> None:
     await tab.show("<div><label>Mail</label> <input></div><table><tr><th>Street<th>Town<tr><td><input><td>Bern</table>")
     shown = (await tab.call("snapshot"))["snapshot"]
-    assert ("beside=\"Mail" in shown, 'beside="Street"' in shown) == (False, True)
+    assert ('beside="Mail' in shown, 'beside="Street"' in shown) == (False, True)
 
 
 async def test_a_new_row_is_told_with_its_fields_and_their_columns(tab: Tab) -> None:
     await tab.show(
-        "<table><thead><tr><th>Work<th>Hours<th></thead><tbody id=b></tbody></table><button id=add>Add</button><script>"
-        "add.onclick = () => b.insertAdjacentHTML('beforeend', '<tr><td><input><td><input type=number><td><button>Drop')"
+        "<table><thead><tr><th>Work<th>Hours<th></thead><tbody id=b></tbody></table><button id=add>Add</button>"
+        "<script>add.onclick = () => b.insertAdjacentHTML('beforeend', '<tr><td><input><td>"
+        "<input type=number><td><button>Drop')"
         "</script>"
     )
     changes = (await tab.call("click", selector="#add"))["changes"].splitlines()
@@ -64,7 +67,8 @@ async def test_rows_and_items_are_found_with_their_words(tab: Tab) -> None:
 
 async def test_a_field_is_placed_under_the_heading_before_it(tab: Tab) -> None:
     await tab.show(
-        "<h1>Order</h1><form><div><div><input aria-label=Buyer></div><div><h2>Gift</h2><input aria-label=To></div></div></form>"
+        "<h1>Order</h1><form><div><div><input aria-label=Buyer></div><div><h2>Gift</h2>"
+        "<input aria-label=To></div></div></form>"
     )
     places = [match["in"] for match in (await tab.call("find", role="textbox"))["matches"]]
     assert "Gift" not in places[0]
@@ -78,7 +82,10 @@ async def test_the_button_and_not_the_words_in_it_is_found_by_them(tab: Tab) -> 
 
 
 async def test_boxes_whose_labels_take_the_mouse_are_found_and_chosen(tab: Tab) -> None:
-    box = "<label style='display: inline-block; padding: 4px; position: relative'><input {} style='position: absolute; opacity: 0; pointer-events: none'>{}</label>"
+    box = (
+        "<label style='display: inline-block; padding: 4px; position: relative'>"
+        "<input {} style='position: absolute; opacity: 0; pointer-events: none'>{}</label>"
+    )
     await tab.show(
         box.format("type=radio name=a aria-label=Pen checked", "<svg width=9 height=9></svg>")
         + box.format("type=radio name=a aria-label=Ink", "<svg width=9 height=9></svg>")

@@ -8,12 +8,15 @@ from collections.abc import Callable, Mapping
 from enum import IntEnum, StrEnum
 from functools import cache
 from types import MappingProxyType
-from typing import ClassVar, Generic, NamedTuple, TypeVar, cast, get_args
+from typing import ClassVar, Final, Generic, NamedTuple, TypeVar, cast, get_args
 
 from pydantic import BaseModel, JsonValue
 from pydantic.alias_generators import to_camel
 
 from browse_together.contract.actions.arguments import Means
+
+_OPENING: Final = frozenset({"Control", "ControlOrMeta", "Meta", "Shift"})
+"""The keys with which a click opens a link in a new page."""
 
 
 class Effect(StrEnum):
@@ -353,6 +356,12 @@ class Traits(BaseModel):
     @property
     def requested_url(self) -> str | None:
         return vars(self).get("url")
+
+    @property
+    def opens_links(self) -> bool:
+        """Return whether a link that the act clicks opens in a new page."""
+        given = vars(self)
+        return given.get("button") == "middle" or not _OPENING.isdisjoint(given.get("modifiers") or ())
 
     @property
     def aim(self) -> Aim:

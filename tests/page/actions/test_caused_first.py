@@ -1,0 +1,88 @@
+"""Tests that a reply tells what its act caused before anything else."""
+
+import pytest
+
+from tests.support.tab import Tab
+
+pytestmark = [pytest.mark.anyio]
+
+ASKS = (
+    "<div role=dialog aria-modal=true aria-label='Remove the plan' style='position: fixed; inset: 60px; background: "
+    "white'><h2>Remove the plan <button>Close</button></h2><p>It has 3 parts.</p><p>Read <a href=#x>the terms</a> "
+    "first.</p><label>Reason <input></label><label><input type=checkbox> For all</label><button>Keep</button>"
+    "<button>Remove</button></div>"
+)
+
+
+async def test_a_dialog_that_a_click_opened_is_told_by_name_fields_and_buttons_before_all_else(tab: Tab) -> None:
+    await tab.show(
+        "<ul id=news></ul><button id=open>Ask</button><div id=d></div><script>"
+        "addEventListener('beat', () => { news.innerHTML = [1, 2, 3].map(n => `<li>News ${n} <b>now</b> "
+        "<button>Read ${n}</button>`).join('') });"
+        f"document.getElementById('open').onclick = () => {{ d.innerHTML = `{ASKS}` }}</script>"
+    )
+    await tab.call("snapshot")
+    await tab.call("evaluate_script", expression="setTimeout(() => dispatchEvent(new Event('beat')), 300); 1")
+    await tab.call("wait_for_selector", selector="text=News 3")
+    changes = str((await tab.call("click", selector="#open"))["changes"])
+    for told in (
+        'dialog "Remove the plan"',
+        'textbox "Reason"',
+        'checkbox "For all"',
+        'button "Keep"',
+        'button "Remove"',
+    ):
+        assert told in changes
+    assert "changed by itself" not in changes.partition('button "Remove"')[0]
+
+
+@pytest.mark.parametrize(
+    "flash",
+    [
+        (
+            "const e = document.createElement('p'); e.role = 'alert'; e.textContent = 'The disk is full'; b.after(e); "
+            "setTimeout(() => e.remove(), 90)"
+        ),
+        "said.textContent = 'The disk is full'; setTimeout(() => said.textContent = '', 90)",
+    ],
+    ids=["an element", "its words"],
+)
+async def test_an_alert_that_came_and_went_within_the_wait_is_told(tab: Tab, flash: str) -> None:
+    await tab.show(
+        f"<button id=b>Save</button><p id=said role=alert></p><script>b.onclick = () => {{ {flash} }}</script>"
+    )
+    assert (await tab.call("click", selector="#b"))["observed"] == "an alert came and went: 'The disk is full'"
+
+
+async def test_an_alert_that_went_with_a_typed_password_in_it_is_not_told(tab: Tab) -> None:
+    await tab.show(
+        "<input type=password id=p value=hush-hush><button id=b>Save</button><p id=said role=alert></p><script>"
+        "b.onclick = () => { said.textContent = p.value; setTimeout(() => said.textContent = '', 90) }</script>"
+    )
+    assert "hush" not in str(await tab.call("click", selector="#b"))
+
+
+@pytest.mark.parametrize("how", [{"modifiers": ["Control"]}, {"modifiers": ["Shift"]}, {"button": "middle"}], ids=str)
+async def test_a_page_that_a_click_with_a_key_opened_is_told_and_is_the_agents(
+    tab: Tab, how: dict[str, object]
+) -> None:
+    tab.site.page("/other", "<h1>Other</h1>")
+    await tab.show("<a href=/other>Other</a>")
+    clicked = await tab.call("click", selector="a", pageId="tab", **how)
+    (popup,) = clicked["popups"]
+    assert popup in [page["pageId"] for page in (await tab.call("list_pages"))["yours"]]
+    assert "Other" in (await tab.call("snapshot", pageId=popup))["snapshot"]
+
+
+@pytest.mark.parametrize("action", ["click", "fill", "check"])
+async def test_an_act_behind_a_modal_names_it(tab: Tab, action: str) -> None:
+    await tab.show(
+        f"<main id=m><input id=i type={'checkbox' if action == 'check' else 'text'} aria-label=Name></main>"
+        "<dialog id=d><h2>Welcome</h2><button>Begin</button></dialog><script>d.showModal()</script>"
+    )
+    given = {"value": "Ida"} if action == "fill" else {}
+    error = await tab.error(action, selector="#i", timeout=900, **given)
+    assert error["code"] == "ELEMENT_NOT_INTERACTABLE"
+    assert "is inert, behind the dialog 'Welcome'" in error["message"]
+    await tab.call("evaluate_script", expression="d.close(); m.inert = true; 1")
+    assert "is inert: " in (await tab.error(action, selector="#i", timeout=900, **given))["message"]
