@@ -12,6 +12,7 @@ from browse_together.contract.actions import reading
 from browse_together.contract.model import Json
 from browse_together.contract.next_calls import next_call
 from browse_together.contract.wire import FOUND_ELEMENTS
+from browser_service.host import world
 from browser_service.host.elements import locators
 from browser_service.host.handle.page import BrowserPage
 from browser_service.host.reading import compact, difference, loading, search
@@ -19,12 +20,16 @@ from browser_service.host.reading import tree as trees
 from browser_service.host.reading.snapshot import ClientView, Refs
 from browser_service.host.reading.tree import Tree
 from browser_service.host.reading.tree_text import frames_not_shown, joined, parsed, tree_text
+from browser_service.host.scripts import results, script
 
 _LEAST_OF_EACH: Final = 2
 """Least matches for each of several questions."""
 _COMES_S: Final = 0.5
 """After an act in the same call, how long to look for something that is not there yet."""
 _LOOK_S: Final = 0.1
+_IS_INERT: Final = results.bounded(script("is_inert"))
+_INERT_MS: Final = 500
+_DIALOGS: Final = frozenset({"dialog", "alertdialog"})
 _UNCHANGED: Final = "nothing changed since your last snapshot"
 _ANOTHER: Final = "(you had no snapshot of this document, so the whole)"
 
@@ -101,6 +106,8 @@ async def _find_in_tree(page: BrowserPage, action: reading.Find, within: frozens
         of_several: Json = {"query": number} if action.queries else {}
         rows += [{**search.to_json(view.tree, match), **of_several} for match in listed]
         said = search.to_lines(view.tree, listed, len(matches)) or [_nothing(page, view, query, action)]
+        inert = await _inert(page, view, listed)
+        said = [f"{line} · inert, behind a dialog" if at in inert else line for at, line in enumerate(said)]
         lines += search.numbered(number, said, len(matches)) if action.queries else said
         totals += len(matches)
     beyond: Json = {}
@@ -108,6 +115,23 @@ async def _find_in_tree(page: BrowserPage, action: reading.Find, within: frozens
         lines += frames_not_shown(view.tree)
         beyond = view.state.beyond.advice(page.url) if view.state else {}
     return {**_reply(page, lines, rows, totals, narrow=not action.queries), **beyond}
+
+
+async def _inert(page: BrowserPage, view: ClientView, listed: list[search.Match]) -> set[int]:
+    """Return which matches take no acts now, because a dialog is open."""
+    if not any(node.role in _DIALOGS for node in view.tree):
+        return set()
+    controls = [(at, str(each.node.ref)) for at, each in enumerate(listed) if each.node.ref and each.node.is_control]
+    asked = [
+        world.evaluate(page.playwright.locator(f"aria-ref={ref}"), _IS_INERT, timeout_ms=_INERT_MS)
+        for _, ref in controls
+    ]
+    answers = await asyncio.gather(*asked, return_exceptions=True)  # an element may have gone
+    return {at for (at, _), answer in zip(controls, answers, strict=True) if _is_true(answer)}
+
+
+def _is_true(answer: object) -> bool:
+    return not isinstance(answer, BaseException) and results.value_of(answer) is True
 
 
 def _found(nodes: Tree, action: reading.Find, within: frozenset[str] | None) -> list[list[search.Match]]:

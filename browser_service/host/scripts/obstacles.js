@@ -1,5 +1,6 @@
 // Returns what prevents acts on an element, where Playwright's errors leave it open.
 import {named} from "./element_name.js";
+import {isInert} from "./is_inert.js";
 import {around} from "./past_names.js";
 
 // Returns the name of the open dialog that an element is behind.
@@ -10,7 +11,6 @@ const dialogBefore = e => {
   const labels = [...dialog?.ariaLabelledByElements ?? []].map(label => label.innerText).join(' ');
   return dialog && (dialog.ariaLabel || labels || heading?.innerText || named(dialog)).replace(/\s+/g, ' ').trim();
 };
-const isInert = e => !!e.closest('[inert]') || [...document.querySelectorAll('dialog:modal')].some(d => !d.contains(e));
 
 export default (found, points) => found.slice(0, 1).map(e => {
   const style = getComputedStyle(e), {width, height} = e.getBoundingClientRect();

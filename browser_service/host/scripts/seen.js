@@ -63,6 +63,11 @@ const fadesIn = (e, animations, opacity) => {
   const first = documentOf(e)[FIRST]?.get(e), passed = first && performance.now() - first.time;
   return animations.some(raises) || first && (opacity - first.opacity) * MOST_FADING_MS > LEAST_OPACITY * passed;
 };
+// A box without height or width that slides open is as large as it will be.
+const SIZES = /height|width|blockSize|inlineSize/i, SLIDES = /height|width|size|all/;
+const grows = ({playState, effect}) => playState === 'running'
+  && Object.entries(effect.getKeyframes().at(-1) ?? {}).some(([name, size]) => SIZES.test(name) && parseFloat(size) >= LEAST_PX);
+const slidesOpen = e => e.getAnimations().some(grows);
 const opacityOf = (e, style) => {
   if (style.opacity >= LEAST_OPACITY) return style.opacity;
   const animations = e.getAnimations(), box = e.getBoundingClientRect(), away = isAway(e, box);
@@ -75,7 +80,7 @@ const opacityOf = (e, style) => {
 // Waits some frames, and returns whether any fresh element begins to appear, so that everything must be judged again.
 export const appears = async () => {
   const until = performance.now() + MOST_FRAMES_MS;
-  const begins = () => [...fresh].some(e => fadesIn(e, e.getAnimations(), getComputedStyle(e).opacity));
+  const begins = () => [...fresh].some(e => slidesOpen(e) || fadesIn(e, e.getAnimations(), getComputedStyle(e).opacity));
   for (let frame = 0; fresh.size && frame < MOST_FRAMES && performance.now() < until; frame++) {
     await new Promise(then => { requestAnimationFrame(then); setTimeout(then, MOST_FRAMES_MS); });
     if (begins()) {
@@ -88,11 +93,12 @@ export const appears = async () => {
 const judge = (e, outer) => {
   const style = getComputedStyle(e), {position, overflowX, clipPath} = style, skips = outer.skips || style.contentVisibility === 'hidden';
   const out = position === 'absolute' || position === 'fixed';
-  let cut = out && outer.cut === 'flow' ? '' : outer.cut, scrolled = outer.scrolled, behind = outer.behind;
+  let cut = out && outer.cut === 'flow' ? '' : outer.cut, scrolled = outer.scrolled, behind = outer.behind, slides = outer.slides;
   if (clipPath !== 'none' && cutByPath(e, clipPath)) cut = 'any';
   if (out && style.clip !== 'auto' && cutByClip(style.clip)) cut = 'any';
   if (overflowX !== 'visible') {
-    const small = widthIn(e) < LEAST_PX || heightIn(e) < LEAST_PX;
+    const small = (widthIn(e) < LEAST_PX || heightIn(e) < LEAST_PX) && !slidesOpen(e);
+    if (small && SLIDES.test(style.transitionProperty) && /[1-9]/.test(style.transitionDuration)) slides = e;
     if (small && !/inline$|contents/.test(style.display)) cut = position === 'static' ? cut || 'flow' : 'any';
     scrolled ||= overflowX !== 'hidden' && overflowX !== 'clip' && isScrolled(e);
   }
@@ -101,7 +107,7 @@ const judge = (e, outer) => {
     const colour = rgb(style.backgroundColor);
     if (!colour || colour.alpha > 0.1) behind = colour?.alpha >= 0.9 ? colour : null;
   }
-  return {style, opacity: outer.opacity * opacityOf(e, style), cut, scrolled, behind, skips};
+  return {style, opacity: outer.opacity * opacityOf(e, style), cut, scrolled, behind, skips, slides};
 };
 const canvas = /dark/.test(getComputedStyle(rootOf(document)).colorScheme) ? null
   : {r: 255, g: 255, b: 255, alpha: 1};
@@ -213,7 +219,11 @@ export const unseen = text => {
   if (!parent || !text.data.trim()) return '';
   if (!drawn(text)) return 'undrawn';
   const box = boxOf(text);
-  const why = fault(parent, box, true);
+  const why = fault(parent, box, true), {slides} = placeOf(parent), first = documentOf(parent)[FIRST] ??= new WeakMap();
+  if (why === 'cut' && slides && !first.has(parent)) {
+    first.set(parent, {opacity: 1, time: performance.now()});
+    fresh.add(slides);
+  }
   return why && labels(text, parent, why) ? '' : why;
 };
 export const unseenElement = e => fault(e, e.getBoundingClientRect(), false);

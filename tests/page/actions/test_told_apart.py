@@ -97,3 +97,13 @@ async def test_boxes_whose_labels_take_the_mouse_are_found_and_chosen(tab: Tab) 
     switch = (await tab.call("find", role="switch"))["matches"][0]
     await tab.call("click", selector=switch["ref"])
     assert await tab.sees("[...document.querySelectorAll(':checked')].length") == 2
+
+
+async def test_a_field_behind_a_modal_is_found_as_inert(tab: Tab) -> None:
+    await tab.show(
+        "<label>Name <input></label><dialog id=d><label>Code <input></label></dialog><script>d.showModal()</script>"
+    )
+    found = await _found(tab, role="textbox")
+    assert [line.endswith("· inert, behind a dialog") for line in found] == [True, False]
+    await tab.call("evaluate_script", expression="d.close()")
+    assert "inert" not in str(await _found(tab, role="textbox"))
