@@ -1,8 +1,6 @@
 """Composes what an act's reply shows of the page: an outline of a document new to its client, else the changes."""
 
-import json
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 from urllib.parse import urlsplit
@@ -12,26 +10,22 @@ from playwright.async_api import Error as PlaywrightError
 from browse_together.contract.actions.base import Action
 from browse_together.contract.actions.traits import Input, Reports
 from browse_together.contract.background import AtMost
-from browse_together.contract.cuts import cut
 from browse_together.contract.model import Json
 from browse_together.contract.next_calls import next_call, plain
 from browse_together.contract.wire import DELTA_TEXT, OUTLINE_TEXT
 from browser_service.host.elements.locators import leading_ref
 from browser_service.host.handle.page import BrowserPage
-from browser_service.host.reading import came, loading, news, news_report
+from browser_service.host.reading import came, loading
 from browser_service.host.reading.outline import outline
 from browser_service.host.reading.snapshot import ClientView, State
 from browser_service.host.reading.tree_text import joined
+from browser_service.host.stages.comparison import LOOK_MS, Comparison, compare
 from browser_service.host.tabs.observation import Observation
 
-_LOOK_MS: Final = 2_000
 _LOOK_BEFORE_S: Final = 2.0
 _SOON_S: Final = 0.25
 """A client that acts again sooner, as only programs can, leaves a page no time to change by itself."""
 TURNS: Final = 2
-_TITLE_CHARACTERS: Final = 100
-_RESTLESS: Final = 2
-"""If an element changed this often by itself, its changes are not the act's effects."""
 _SHORT_OUTLINE: Final = 440
 """The most bytes of the outline of a document to which an act led."""
 _LARGE_TREE: Final = 1_500
@@ -58,7 +52,7 @@ class PageBefore:
     def shortened(self, page_id: str) -> "PageBefore":
         """Return it with a way to the changes instead of them."""
         heading = self.changes.partition("\n")[0]
-        rest = next_call("snapshot", page_id=page_id, since=True)
+        rest = plain(next_call("snapshot", page_id=page_id, since=True))
         return replace(self, changes=f"{heading} {rest}") if "\n" in self.changes else self
 
 
@@ -77,76 +71,6 @@ class PageDelta:
     def nothing(self) -> bool:
         """True if the look found no effect of the act."""
         return not (self.changed or self.restyled)
-
-
-@dataclass(frozen=True)
-class _Comparison:
-    """A document compared with what its client was shown of it."""
-
-    page_id: str
-    view: ClientView
-    previous: ClientView
-    """A copy of the view as it was."""
-    news: news.News
-
-    @property
-    def title(self) -> str:
-        old, new = self.previous.state, self.view.state
-        if old is None or new is None or old.title == new.title:
-            return ""
-        return f"~ title {json.dumps(cut(new.title, _TITLE_CHARACTERS), ensure_ascii=False)}"
-
-    @property
-    def is_wordless(self) -> bool:
-        """True if no line tells what changed: something may be closing, but still be there."""
-        return not (self.news.told or self.news.remade or self.title)
-
-    @property
-    def opens_window(self) -> bool:
-        """True if a dialog appeared."""
-        return any(
-            each.nodes and each.nodes[0].role in news.WINDOWS and each.lines[0][0] == "+" for each in self.news.told
-        )
-
-    def leave_out(self, given: Sequence[str], refs: frozenset[str]) -> bool:
-        """Drop the changes of fields that show what acts gave them, because the acts' replies said so. `refs` are the
-        fields to which this act gave something. Returns whether there were any."""
-        told = self.news.told
-        expected = [e for e in told if e.is_field_value and (any(map(e.has, given)) or e.is_given_unseen(refs))]
-        if len(expected) > len(given):
-            return False
-        told[:] = [each for each in told if each not in expected]
-        return bool(expected)
-
-    def note_restless(self) -> None:
-        """Note which elements changed without an act."""
-        self.view.restless.update(ref for change in self.news.told if (ref := _ref_of(change)))
-
-    def leave_out_restless(self) -> bool:
-        """Drop the changes of elements that change again and again by themselves, and announce nothing. Returns whether
-        there were any."""
-        told, restless = self.news.told, self.view.restless
-        kept = [each for each in told if each.announced or restless[_ref_of(each)] < _RESTLESS]
-        left_out, told[:] = len(kept) < len(told), kept
-        return left_out
-
-    def is_field_value(self) -> bool:
-        return not self.title and len(self.news.told) == 1 and self.news.told[0].is_field_value
-
-    def lines(self, limit: int, acted_on: str | None = None) -> str:
-        """Describe the changes, and note that the client was shown them."""
-        report = news_report.report(self.news, self.view.tree, limit, acted_on)
-        self.view.add_refs(report.nodes)
-        if self.previous.snapshot is self.previous.tree and not (report.omitted or self.news.remade):
-            self.view.snapshot = self.view.tree
-        changes = f"change{'s' * (report.omitted > 1)}"
-        rest = plain(next_call("snapshot", page_id=self.page_id, since=True))
-        more = f"{report.omitted} more {changes}: {rest}" if report.omitted else ""
-        return "\n".join(filter(None, [self.title, report.text, more]))
-
-
-def _ref_of(change: news.Change) -> str:
-    return (change.nodes[0].ref or "") if change.nodes else ""
 
 
 def shows_changes(page: BrowserPage, action: Action) -> bool:
@@ -199,7 +123,7 @@ async def _changes_by_itself(page: BrowserPage, state: State) -> str:
     heading = f"from {cause}:" if cause else itself
     if len(view.tree) > _LARGE_TREE:
         return f"{heading} {_too_large(page)}"
-    comparison = await _compare(page, state)
+    comparison = await compare(page, state)
     if comparison and not cause:
         comparison.leave_out_restless()
         comparison.note_restless()
@@ -218,9 +142,9 @@ async def page_delta(
     if action.reports is Reports.EVERYTHING and page.looks.view is not None and not observation.came_later:
         # the act's reply says what its field shows, in half the time of a look
         return PageDelta(before.fields) if before.changes else None
-    async with AtMost(_LOOK_MS / 1000, PlaywrightError):
+    async with AtMost(LOOK_MS / 1000, PlaywrightError):
         if observation.visited_urls and action.navigates:
-            return PageDelta(_outline(page, await page.looks.refresh_view(_LOOK_MS), OUTLINE_TEXT))
+            return PageDelta(_outline(page, await page.looks.refresh_view(LOOK_MS), OUTLINE_TEXT))
         moves, last = page.observer.moves, page.looks.view
         state = _known_state(page, observation) or await page.looks.state(TURNS)
         if outlines(page, action) or (last is not None and last.document == state.document):
@@ -245,9 +169,9 @@ async def _delta_of_act(
             return PageDelta(before.fields, unchanged=unchanged)
         return _announcements(page, state, previous) if whole else None
     earlier = bool(unchanged and previous and state.focus == previous.focus)
-    comparison = await _compare(page, state if page.observer.moves == moves else None)
+    comparison = await compare(page, state if page.observer.moves == moves else None)
     if comparison is not None and not same and comparison.is_wordless and await page.observer.late.motion():
-        comparison = await _compare(page, None)
+        comparison = await compare(page, None)
     _note_came(page, observation, last, comparison)
     if comparison is not None:
         late = page.observer.cause_since(observation.began_at, page.call.client_id)
@@ -259,7 +183,7 @@ async def _delta_of_act(
 
 
 def _note_came(
-    page: BrowserPage, observation: Observation, last: ClientView | None, comparison: _Comparison | None
+    page: BrowserPage, observation: Observation, last: ClientView | None, comparison: Comparison | None
 ) -> None:
     """Note the words by which it is seen again that the act did what it should."""
     words = [*came.announced(comparison.news.told)] if comparison else []
@@ -278,7 +202,7 @@ def _known_state(page: BrowserPage, observation: Observation) -> State | None:
 
 
 def _delta_of_comparison(
-    action: Action, comparison: _Comparison, before: PageBefore, unchanged: str, *, same: bool, earlier: bool, late: str
+    action: Action, comparison: Comparison, before: PageBefore, unchanged: str, *, same: bool, earlier: bool, late: str
 ) -> PageDelta:
     if action.reports and comparison.is_field_value():
         return PageDelta(before.fields, changed=True)  # the reply has it already
@@ -313,16 +237,6 @@ def _announcements(page: BrowserPage, state: State, previous: State | None) -> P
 
 def _too_large(page: BrowserPage) -> str:
     return f"too large a page to compare it unasked: {next_call('snapshot', page_id=page.page_id, since=True)}"
-
-
-async def _compare(page: BrowserPage, known: State | None) -> _Comparison | None:
-    """Look at the page, and compare; None if this client has not seen the document before."""
-    last = page.looks.view
-    previous = last and ClientView(last.document, tree=last.tree, snapshot=last.snapshot, state=last.state)
-    view = await page.looks.refresh_view(_LOOK_MS, known=known)
-    if previous is None or view is not last:
-        return None
-    return _Comparison(page.page_id, view, previous, news.news(previous.tree, view.tree))
 
 
 def _outline(page: BrowserPage, view: ClientView, budget: int) -> Json:

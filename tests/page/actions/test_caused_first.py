@@ -92,7 +92,7 @@ async def test_items_that_slide_open_are_told_with_their_words(tab: Tab) -> None
     await tab.show(
         "<style>#c {overflow: hidden; height: 0; transition: height 3s 1s linear} #c.open {height: 60px}</style><ul>"
         "<li><button id=b>More</button><div id=c></div></ul><script>"
-        "b.onclick = () => { c.innerHTML = '<ul><li><img "
-        "alt=Folder src=data:,><span>Tax 2031</span></ul>'; requestAnimationFrame(() => c.classList.add('open')) }</script>"
+        "b.onclick = () => { c.innerHTML = '<ul><li><img alt=Folder src=data:,>"
+        "<span>Tax 2031</span></ul>'; requestAnimationFrame(() => c.classList.add('open')) }</script>"
     )
     assert "Tax 2031" in (await tab.call("click", selector="#b"))["changes"]
