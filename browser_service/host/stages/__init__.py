@@ -1,1 +1,1 @@
-"""What surrounds an act: a small class for each concern, in the order of `order.py`."""
+"""What a call passes: admission, and what surrounds an act, in the order of `order.py`."""

@@ -1,1 +1,1 @@
-"""Live tabs: what happens in each, what is observed of an act, and what is recorded."""
+"""Live tabs, and what is observed in each while acts run there."""
