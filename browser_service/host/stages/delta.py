@@ -15,7 +15,7 @@ from browse_together.contract.next_calls import next_call, plain
 from browse_together.contract.wire import DELTA_TEXT, OUTLINE_TEXT
 from browser_service.host.elements.locators import leading_ref
 from browser_service.host.handle.page import BrowserPage
-from browser_service.host.reading import came, loading
+from browser_service.host.reading import announcements, loading
 from browser_service.host.reading.outline import outline
 from browser_service.host.reading.snapshot import ClientView, State
 from browser_service.host.reading.tree_text import joined
@@ -186,10 +186,10 @@ def _note_came(
     page: BrowserPage, observation: Observation, last: ClientView | None, comparison: Comparison | None
 ) -> None:
     """Note the words by which it is seen again that the act did what it should."""
-    words = [*came.announced(comparison.news.told)] if comparison else []
+    words = [*announcements.announced(comparison.news.told)] if comparison else []
     view, origin = page.looks.view, urlsplit(page.url).netloc
     if not words and last and view and any(urlsplit(each.url).netloc == origin for each in observation.writes):
-        words = came.outcome(comparison.previous.tree if comparison else last.tree, view.tree)
+        words = announcements.outcome(comparison.previous.tree if comparison else last.tree, view.tree)
     page.came.extend(map(page.filled_fields.given.left_out_of, words))
 
 
