@@ -26,6 +26,7 @@ _LEAST_OF_EACH: Final = 2
 """Least matches for each of several questions."""
 _COMES_S: Final = 0.5
 """After an act in the same call, how long to look for something that is not there yet."""
+_UNSEEN: Final = "nothing that is seen matches; what nobody sees does"
 _LOOK_S: Final = 0.1
 _IS_INERT: Final = results.bounded(script("is_inert"))
 _INERT_MS: Final = 500
@@ -105,7 +106,7 @@ async def _find_in_tree(page: BrowserPage, action: reading.Find, within: frozens
         view.add_refs(match.node for match in listed)
         of_several: Json = {"query": number} if action.queries else {}
         rows += [{**search.to_json(view.tree, match), **of_several} for match in listed]
-        said = search.to_lines(view.tree, listed, len(matches)) or [_nothing(page, view, query, action)]
+        said = search.to_lines(view.tree, listed, len(matches)) or [_nothing(view, query, action)]
         inert = await _inert(page, view, listed)
         said = [f"{line} · inert, behind a dialog" if at in inert else line for at, line in enumerate(said)]
         lines += search.numbered(number, said, len(matches)) if action.queries else said
@@ -114,6 +115,8 @@ async def _find_in_tree(page: BrowserPage, action: reading.Find, within: frozens
     if within is None and not all(found):
         lines += frames_not_shown(view.tree)
         beyond = view.state.beyond.advice(page.url) if view.state else {}
+    if any(_UNSEEN in line for line in lines):
+        beyond = {"advice": f"what nobody sees: {next_call('content', page_id=page.page_id, unseen=True)}"}
     return {**_reply(page, lines, rows, totals, narrow=not action.queries), **beyond}
 
 
@@ -143,12 +146,11 @@ def _found(nodes: Tree, action: reading.Find, within: frozenset[str] | None) -> 
     return [[each for each in found if within is None or each.node.ref in within] for found in matches]
 
 
-def _nothing(page: BrowserPage, view: ClientView, query: reading.FindQuery, action: reading.Find) -> str:
+def _nothing(view: ClientView, query: reading.FindQuery, action: reading.Find) -> str:
     """Say that nothing matches, and what comes near. One of several questions gets a short answer."""
     nodes, sought = view.tree, (query.text or query.named or "").casefold()
     if sought and any(sought in words.casefold() for words in view.unseen.words):
-        unseen = next_call("content", page_id=page.page_id, unseen=True)
-        return f"nothing that is seen matches; what nobody sees does: {unseen}"
+        return _UNSEEN
     similar = search.nearest(nodes, query.named or query.text or "", query.role or "", others=not action.queries)
     if action.queries and not similar:
         return "nothing"

@@ -151,9 +151,7 @@ def cut_by(most: int, shown: str, text: str) -> str:
     """Say that a field's maxlength cut a text, if it did: a form that counts as a line break two characters may have
     less of it."""
     is_cut = 0 <= most < len(text) and len(shown) <= most and text.startswith(shown) and shown
-    return (
-        f"it takes {most} character{'s' * (most != 1)} at most (maxlength), and was given {len(text)}" if is_cut else ""
-    )
+    return f"it takes {most} character{'s' * (most != 1)} at most (maxlength), not {len(text)}" if is_cut else ""
 
 
 def shorten(text: str) -> str:

@@ -46,13 +46,13 @@ async def test_boxes_that_the_page_empties_are_said_not_to_have_the_code(tab: Ta
 async def test_a_text_that_is_too_long_for_the_boxes_is_not_spread(tab: Tab) -> None:
     await tab.show(BOXES.format(""))
     error = await tab.error("fill", selector="div input >> nth=4", value="739104")
-    assert "it takes 1 character at most (maxlength), and was given 6" in error["message"]
+    assert "it takes 1 character at most (maxlength), not 6" in error["message"]
     assert await tab.sees("document.querySelector('#name').value") == ""
 
 
 async def test_a_text_that_maxlength_cuts_is_said_to_be_cut_by_it(tab: Tab) -> None:
     await tab.show("<input id=zip maxlength=6>")
-    limit = "it takes 6 characters at most (maxlength), and was given 10"
+    limit = "it takes 6 characters at most (maxlength), not 10"
     error = await tab.error("fill", selector="#zip", value="1234567890")
     assert error["message"] == f"The field shows '123456' instead of '1234567890', because {limit}."
     assert "press" not in error["hint"]

@@ -188,8 +188,8 @@ async def test_invisible_text_alone_can_be_read(agent: Agent, site: Site) -> Non
         "⟦not seen on the page: late⟧⟦not seen on the page: cup⟧",
     ]
     found = await agent.call("find", pageId="tab", text="NEVER")
-    sees = 'what nobody sees does: content {"pageId": "tab", "unseen": true}'
-    assert found["found"] == f"nothing that is seen matches; {sees}"
+    assert found["found"] == "nothing that is seen matches; what nobody sees does"
+    assert found["advice"] == 'what nobody sees: content {"pageId": "tab", "unseen": true}'
     error = await agent.error("content", pageId="tab", unseen=True, format="html")
     assert (error["code"], "unseen" in error["message"]) == ("VALIDATION_ERROR", False)
     await agent.call("goto", pageId="tab", url=site.page("/plain", "<p>seen"))
