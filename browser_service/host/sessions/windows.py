@@ -1,4 +1,5 @@
-"""Opens each page in a window of its own, because a tab behind another gets no animation frames."""
+"""Opens each page in a window of its own, because a tab behind another gets no animation frames. In a person's browser
+it opens tabs behind theirs: a window would come to the front, and take what they type."""
 
 import asyncio
 import secrets
@@ -115,7 +116,7 @@ class Windows:
         url = f"{_BLANK}#{secrets.token_hex(8)}"
         targets[url] = ""
         self._expected[url] = arrival
-        target: dict[str, object] = {"url": url, "newWindow": True}
+        target: dict[str, object] = {"url": url, **({"newWindow": True} if self._ours else {"background": True})}
         if self._browser_context_id:
             target["browserContextId"] = self._browser_context_id
         targets[url] = target_id = str((await cdp.send("Target.createTarget", target))["targetId"])

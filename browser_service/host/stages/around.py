@@ -7,7 +7,8 @@ from typing import Final
 
 from playwright.async_api import Error as PlaywrightError
 
-from browse_together.contract.actions.traits import Navigation
+from browse_together.contract.actions.base import Action
+from browse_together.contract.actions.traits import Effect, Navigation
 from browse_together.contract.errors import HumanInControl, TimedOut, UnknownOutcome
 from browse_together.contract.next_calls import next_call
 from browser_service.host import errors
@@ -90,6 +91,13 @@ async def bring_up(page: BrowserPage, run: CallRun) -> None:
             f"Page {page.page_id!r} could not be opened within {_READY_WITHIN_S} s; {action.name()} did not happen.",
             hint="The browser may be busy or hang: repeat the call, or see `browse-together logs`.",
         ) from None
+
+
+def needs_front(page: BrowserPage, action: Action) -> bool:
+    """Say if an act needs its page before the others of its window: one behind another gets no animation frames. A
+    person's window stays as it is, and its pages draw behind others."""
+    shares = page.record.shares_window and not page.session.in_persons_browser
+    return shares and action.effect is Effect.ACTS and action.needs_open_page
 
 
 @asynccontextmanager

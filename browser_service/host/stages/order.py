@@ -5,7 +5,6 @@ from typing import Final
 
 from playwright.async_api import Error as PlaywrightError
 
-from browse_together.contract.actions.traits import Effect
 from browse_together.contract.errors import BrowseError
 from browse_together.contract.model import Json
 from browser_service.host.stages import around, changes, ends, failures
@@ -74,8 +73,8 @@ async def _do(act: Act, stack: AsyncExitStack) -> None:
             async with act.run.cancel.within(action.allowed_ms() / 1000 + failures.GRACE_S):
                 for selector in action.aim.selectors:
                     page.note_target(selector, action.aim.frame)
-                if page.record.shares_window and action.effect is Effect.ACTS and action.needs_open_page:
-                    await page.playwright.bring_to_front()  # a page behind another gets no animation frames
+                if around.needs_front(page, action):
+                    await page.playwright.bring_to_front()
                 await check_act(page, action)
                 await check_guard(call, action, page)
                 page.session.launcher.options.check_may_act()  # a host whose lease has ended begins nothing

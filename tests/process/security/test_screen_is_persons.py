@@ -1,0 +1,141 @@
+"""Tests that agents in a person's own browser never take the screen: neither a letter that the person types, nor the
+place of the window that is in front."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Final
+
+import httpx
+import pytest
+
+from tests.support.json import AnyJson
+from tests.support.listening import become
+from tests.support.persons import Persons
+from tests.support.screen import Desk, desk
+from tests.support.service import Agent
+from tests.support.sharing import StartService
+from tests.support.site import Answer, Site
+
+pytestmark = pytest.mark.anyio
+
+LETTERS: Final = "abcdefghij" * 10
+PERSONS = """<title>.</title><textarea id=t autofocus style="position: fixed; inset: 0; width: 100%; height: 100%">
+</textarea><script>t.oninput = () => document.title = `.${t.value.trim()}`;</script>"""
+AGENTS = """<title>agents</title><button id=b onclick="this.textContent = 'clicked'">b</button><input id=i>
+<textarea id=t></textarea><select id=s><option>one<option>two</select><input id=k type=checkbox>
+<p id=d draggable=true>drag</p><p id=onto ondragover="event.preventDefault()">onto</p>
+<button id=tab onclick="open('/popup')">tab</button>
+<button id=window onclick="open('/popup', '', 'width=300,height=300')">window</button>
+<a id=link href=/popup target=_blank>link</a>
+<button id=asks onclick="this.textContent = confirm('sure?')">asks</button>
+<button id=front onclick="focus(); open('', 'self').focus()">front</button>
+<input id=f type=file><a id=load href=/file download>load</a>
+<a id=next href=/next>next</a><div style="height: 3000px"></div>"""
+ACTS: Final[tuple[dict[str, AnyJson], ...]] = (
+    {"action": "goto", "url": "/agents"},
+    {"action": "click", "selector": "#b"},
+    {"action": "double_click", "selector": "#b"},
+    {"action": "fill", "selector": "#i", "value": "filled"},
+    {"action": "type", "selector": "#t", "text": "typed"},
+    {"action": "press", "selector": "#t", "key": "Enter"},
+    {"action": "hover", "selector": "#b"},
+    {"action": "select_option", "selector": "#s", "value": "two"},
+    {"action": "check", "selector": "#k"},
+    {"action": "drag_and_drop", "source": "#d", "target": "#onto"},
+    {"action": "mouse", "do": "click", "x": 300, "y": 300},
+    {"action": "scroll", "y": 300},
+    {"action": "focus", "selector": "#i"},
+    {"action": "screenshot"},
+    {"action": "screenshot", "fullPage": True},
+    {"action": "screenshot", "selector": "#b"},
+    {"action": "snapshot"},
+    {"action": "click", "selector": "#tab"},
+    {"action": "click", "selector": "#window"},
+    {"action": "click", "selector": "#link"},
+    {"action": "click", "selector": "#b"},
+    {"action": "click", "selector": "#asks"},
+    {"action": "handle_dialog", "accept": True},
+    {"action": "click", "selector": "#f"},
+    {"action": "upload_file", "selector": "#f", "files": [{"name": "a.txt", "text": "a"}]},
+    {"action": "click", "selector": "#load"},
+    {"action": "click", "selector": "#front"},
+    {"action": "emulate", "device": "Pixel 7"},
+    {"action": "click", "selector": "#b"},
+    {"action": "emulate", "reset": True},
+    {"action": "click", "selector": "#next"},
+    {"action": "go_back"},
+    {"action": "reload_page"},
+    {"action": "evaluate_script", "expression": "window.focus()"},
+    {"action": "generate_pdf"},
+    {"action": "close_page"},
+)
+
+
+@pytest.fixture
+async def at_desk(tmp_path: Path) -> AsyncIterator[tuple[Desk, Persons]]:
+    """Provide a person's browser on a screen with a window manager."""
+    with desk() as own:
+        await own.ready()
+        browser = Persons(tmp_path / "persons", display=own.display)
+        try:
+            await browser.ready()
+            yield own, browser
+        finally:
+            browser.end()
+
+
+@pytest.fixture
+def pages(site: Site) -> Site:
+    site.page("/persons", PERSONS)
+    site.page("/agents", AGENTS)
+    site.page("/popup", "<title>popup</title><button id=b>b</button>")
+    site.page("/next", "<title>next</title>")
+    site.page("/file", Answer("a file", headers={"Content-Disposition": "attachment; filename=a.txt"}))
+    return site
+
+
+async def typed(browser: Persons) -> str:
+    """Return what the person's tab got of what they typed: its title."""
+    async with httpx.AsyncClient(trust_env=False) as http:
+        listed = (await http.get(f"{browser.url}/json/list")).json()
+    return next(str(each["title"]) for each in listed if each["url"].endswith("/persons"))[1:]
+
+
+async def sit_down(at: Desk, browser: Persons, url: str) -> None:
+    """Open the person's tab, and click into its field."""
+    await browser.open(url)
+    window = await at.hand("search", "--sync", "--onlyvisible", "--class", "chromium")
+    await at.hand("windowactivate", "--sync", window.splitlines()[-1])
+    await at.hand("mousemove", "500", "500", "click", "1")
+    await become(lambda: at.fronts[-1] != "0x0")
+
+
+async def act(agent: Agent, site: Site, arguments: dict[str, AnyJson]) -> str:
+    """Make an act in the agent's page, and return what is wrong with its reply."""
+    given = {**arguments, **({"url": site.url(str(arguments["url"]))} if "url" in arguments else {})}
+    reply = (await agent.reply(pageId="mine", **given)).json()
+    return "" if reply["success"] else str(reply["error"])
+
+
+async def test_a_person_types_while_an_agent_acts_and_every_letter_arrives_where_they_type(
+    start: StartService, at_desk: tuple[Desk, Persons], pages: Site
+) -> None:
+    at, browser = at_desk
+    await sit_down(at, browser, pages.url("/persons"))
+    service = await start(cdp_url=browser.url)
+    taken, failed, letters, share = list[str](), list[str](), LETTERS, -(-len(LETTERS) // len(ACTS))
+    async with service.agent() as agent:
+        before = [*at.fronts]
+        for arguments in ACTS:
+            now, letters = letters[:share], letters[share:]
+            fronts, came = len(at.fronts), len(await typed(browser))
+            problem, _ = await asyncio.gather(
+                act(agent, pages, arguments), at.hand("type", "--delay", "70", now) if now else asyncio.sleep(0)
+            )
+            await asyncio.sleep(0.2)
+            arrived = len(await typed(browser)) - came
+            print(arguments, arrived, "of", len(now), at.fronts[fronts:], problem)
+    print(len(await typed(browser)), before, at.fronts)
+    assert await typed(browser) == LETTERS
+    assert at.fronts == before
