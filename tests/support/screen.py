@@ -27,7 +27,9 @@ def screen() -> Iterator[str]:
     with (
         tempfile.TemporaryFile() as said,
         subprocess.Popen(
-            [server, "-displayfd", "1", "-screen", "0", _SIZE, "-nolisten", "tcp"], stdout=subprocess.PIPE, stderr=said
+            [server, "-displayfd", "1", "-screen", "0", _SIZE, "-nolisten", "tcp", "-noreset"],
+            stdout=subprocess.PIPE,
+            stderr=said,
         ) as running,
     ):
         try:

@@ -90,6 +90,7 @@ class PageEntry:
             *(record, self.tab_life, self.queue, self.filled_fields, common.policy, common.downloads),
             logins=session.logins,
             attached=session.attached and session.profile,
+            open_behind=lambda url: session.open_behind(record.target_id, url),
         )
         self._background = Background()
 

@@ -1,6 +1,7 @@
 """Listens to the tabs of a page, notes in its record what they do, and emits events about it."""
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
@@ -16,6 +17,7 @@ from browser_service.host.network.tab_events import TabListener
 from browser_service.host.pages.tab_life import TabLife
 from browser_service.host.record.record import PageRecord
 from browser_service.host.sessions.logins import Logins
+from browser_service.host.tabs.held_windows import hold_windows
 from browser_service.host.tabs.tab import Tab
 from browser_service.host.world.ties import listen
 from browser_service.rules.turns import PageQueue
@@ -40,6 +42,8 @@ class Listener(TabListener):
     logins: Logins
     attached: bool
     """True in the profile of an attached browser: what is downloaded there belongs to its owner."""
+    open_behind: Callable[[str], None]
+    """The function that opens a URL behind the tabs of an attached browser's person."""
     _refusal: tuple[str, str] = "", ""
     """The last refused address, and the reason."""
     _telling: asyncio.TimerHandle | None = None
@@ -60,6 +64,8 @@ class Listener(TabListener):
         if self.attached and tab.cdp is not None:
             tab.presses.on_persons = self._on_person
             await tab.presses.note_by(tab.cdp)
+            if self.record.guarded:
+                await hold_windows(tab.cdp, self.open_behind)
 
     def _on_person(self) -> None:
         self.record.revision += 1

@@ -1,12 +1,15 @@
 """Registers the pages of a host by their ids, and follows popups, people's tabs, dialogs and closed pages."""
 
 import asyncio
+import contextlib
 from typing import TYPE_CHECKING
+
+from playwright.async_api import Error as PlaywrightError
 
 from browse_together.contract.actions.traits import Effect
 from browse_together.contract.background import Background
 from browse_together.contract.calls import ClientRef
-from browse_together.contract.errors import BrowserCrashed
+from browse_together.contract.errors import BrowseError, BrowserCrashed
 from browse_together.contract.events import PageClosed, PageOpened
 from browse_together.contract.model import Json
 from browse_together.contract.pages import PageState
@@ -84,6 +87,19 @@ class PageRegistry:
             opener.record.popups.came += 1
             opener.record.observer.expect_popup(linked)
 
+    def window_asked(self, session: SessionEntry, opener_target: str, url: str) -> None:
+        self.popup_coming(opener_target, 0)
+        self._background.spawn(self._open_behind(session, opener_target, url))
+
+    async def _open_behind(self, session: SessionEntry, opener_target: str, url: str) -> None:
+        """Open a URL for a page whose windows are held back, as its popup."""
+        if (opener := self._of_target(opener_target)) is None:
+            return
+        with contextlib.suppress(BrowseError, PlaywrightError):  # the browser or the tab has ended
+            page = await session.open_window()
+            await self._register(session, page, opener)
+            await page.goto(url, wait_until="commit")
+
     def _of_target(self, target: str) -> PageEntry | None:
         return next((entry for entry in self._pages.values() if entry.record.target_id == target), None)
 
@@ -119,10 +135,10 @@ class PageRegistry:
             return False
         return not session.closing
 
-    async def _register(self, session: SessionEntry, page: "Page") -> None:
+    async def _register(self, session: SessionEntry, page: "Page", opener: PageEntry | None = None) -> None:
         """Make an entry for a new page. A popup belongs to its opener's holder, a tab without an opener to a person: no
         entry, if they keep it to themselves."""
-        opener = self._showing(await page.opener()) or self._asking(session.session_id)
+        opener = opener or self._showing(await page.opener()) or self._asking(session.session_id)
         if opener is None and session.keeps_tabs_private:
             return
         if not await self._may_come(session, page, opener):

@@ -151,6 +151,10 @@ class SessionEntry:
         except PlaywrightError as error:
             raise BrowserCrashed("The browser opened no window.") from error
 
+    def open_behind(self, opener_target: str, url: str) -> None:
+        """Open a URL that a page asked a window for behind the person's tabs."""
+        self._pages.window_asked(self, opener_target, url)
+
     async def _wait_while_live(self, opening: Coroutine[object, object, Page]) -> Page:
         """Wait for a window while the browser lives: a browser that ends does not tell those who wait for its
         windows."""

@@ -19,6 +19,9 @@ class PageEvents(Protocol[Session_contra]):
         """Note that a page is opening another one, which follows as a foreign page. `linked` is 1 if that page can send
         messages to its opener, else 0."""
 
+    def window_asked(self, session: Session_contra, opener_target: str, url: str) -> None:
+        """Note that a page asked for a window that is held back, and open its URL behind the person's tabs."""
+
     async def pages_found(self, session: Session_contra, pages: list[Page]) -> None:
         """Take on the pages that an attached browser had before we came."""
 

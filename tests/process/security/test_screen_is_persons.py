@@ -25,11 +25,11 @@ PERSONS = """<title>.</title><textarea id=t autofocus style="position: fixed; in
 AGENTS = """<title>agents</title><button id=b onclick="this.textContent = 'clicked'">b</button><input id=i>
 <textarea id=t></textarea><select id=s><option>one<option>two</select><input id=k type=checkbox>
 <p id=d draggable=true>drag</p><p id=onto ondragover="event.preventDefault()">onto</p>
-<button id=tab onclick="open('/popup')">tab</button>
-<button id=window onclick="open('/popup', '', 'width=300,height=300')">window</button>
+<button id=tab onclick="window.open('/popup')">tab</button>
+<button id=window onclick="window.open('/popup', '', 'width=300,height=300')">window</button>
 <a id=link href=/popup target=_blank>link</a>
 <button id=asks onclick="this.textContent = confirm('sure?')">asks</button>
-<button id=front onclick="focus(); open('', 'self').focus()">front</button>
+<button id=front onclick="window.focus(); window.open('', 'self').focus()">front</button>
 <input id=f type=file><a id=load href=/file download>load</a>
 <a id=next href=/next>next</a><div style="height: 3000px"></div>"""
 ACTS: Final[tuple[dict[str, AnyJson], ...]] = (
