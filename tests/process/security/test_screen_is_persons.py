@@ -2,26 +2,27 @@
 place of the window that is in front."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable
 from pathlib import Path
 from typing import Final
 
 import httpx
 import pytest
 
+from browse_together.contract.background import AtMost
 from tests.support.json import AnyJson
-from tests.support.listening import become
+from tests.support.listening import PATIENCE_S, become
 from tests.support.persons import Persons
 from tests.support.screen import Desk, desk
-from tests.support.service import Agent
 from tests.support.sharing import StartService
 from tests.support.site import Answer, Site
 
 pytestmark = pytest.mark.anyio
 
-LETTERS: Final = "abcdefghij" * 10
-PERSONS = """<title>.</title><textarea id=t autofocus style="position: fixed; inset: 0; width: 100%; height: 100%">
-</textarea><script>t.oninput = () => document.title = `.${t.value.trim()}`;</script>"""
+_BETWEEN_KEYS_MS: Final = 60
+_ARRIVES_WITHIN_S: Final = 3.0
+PERSONS = """<textarea id=t autofocus style="position: fixed; inset: 0; width: 100%; height: 100%">
+</textarea><script>document.title = '.'; t.oninput = () => document.title = `.${t.value.trim()}`;</script>"""
 AGENTS = """<title>agents</title><button id=b onclick="this.textContent = 'clicked'">b</button><input id=i>
 <textarea id=t></textarea><select id=s><option>one<option>two</select><input id=k type=checkbox>
 <p id=d draggable=true>drag</p><p id=onto ondragover="event.preventDefault()">onto</p>
@@ -29,7 +30,7 @@ AGENTS = """<title>agents</title><button id=b onclick="this.textContent = 'click
 <button id=window onclick="window.open('/popup', '', 'width=300,height=300')">window</button>
 <a id=link href=/popup target=_blank>link</a>
 <button id=asks onclick="this.textContent = confirm('sure?')">asks</button>
-<button id=front onclick="window.focus(); window.open('', 'self').focus()">front</button>
+<button id=front onclick="window.focus()">front</button>
 <input id=f type=file><a id=load href=/file download>load</a>
 <a id=next href=/next>next</a><div style="height: 3000px"></div>"""
 ACTS: Final[tuple[dict[str, AnyJson], ...]] = (
@@ -53,6 +54,8 @@ ACTS: Final[tuple[dict[str, AnyJson], ...]] = (
     {"action": "click", "selector": "#tab"},
     {"action": "click", "selector": "#window"},
     {"action": "click", "selector": "#link"},
+    {"action": "click", "selector": "#link", "modifiers": ["Control"]},
+    {"action": "click", "selector": "#tab", "modifiers": ["Control"]},
     {"action": "click", "selector": "#b"},
     {"action": "click", "selector": "#asks"},
     {"action": "handle_dialog", "accept": True},
@@ -64,12 +67,14 @@ ACTS: Final[tuple[dict[str, AnyJson], ...]] = (
     {"action": "click", "selector": "#b"},
     {"action": "emulate", "reset": True},
     {"action": "click", "selector": "#next"},
-    {"action": "go_back"},
+    {"action": "go_back", "waitUntil": "commit"},
     {"action": "reload_page"},
     {"action": "evaluate_script", "expression": "window.focus()"},
     {"action": "generate_pdf"},
-    {"action": "close_page"},
 )
+
+_EACH: Final = 3
+LETTERS: Final = ("abcdefghijklmnopqrstuvwxyz" * 5)[: _EACH * len(ACTS)]
 
 
 @pytest.fixture
@@ -89,7 +94,8 @@ async def at_desk(tmp_path: Path) -> AsyncIterator[tuple[Desk, Persons]]:
 def pages(site: Site) -> Site:
     site.page("/persons", PERSONS)
     site.page("/agents", AGENTS)
-    site.page("/popup", "<title>popup</title><button id=b>b</button>")
+    site.page("/popup", "<title>popup</title><script>if (window.opener) fetch('/linked')</script>")
+    site.page("/linked", "")
     site.page("/next", "<title>next</title>")
     site.page("/file", Answer("a file", headers={"Content-Disposition": "attachment; filename=a.txt"}))
     return site
@@ -105,17 +111,25 @@ async def typed(browser: Persons) -> str:
 async def sit_down(at: Desk, browser: Persons, url: str) -> None:
     """Open the person's tab, and click into its field."""
     await browser.open(url)
+    async with asyncio.timeout(PATIENCE_S):
+        while await typed(browser):  # it has the title of its address at first
+            pass  # asking takes a moment each time
     window = await at.hand("search", "--sync", "--onlyvisible", "--class", "chromium")
     await at.hand("windowactivate", "--sync", window.splitlines()[-1])
     await at.hand("mousemove", "500", "500", "click", "1")
     await become(lambda: at.fronts[-1] != "0x0")
 
 
-async def act(agent: Agent, site: Site, arguments: dict[str, AnyJson]) -> str:
-    """Make an act in the agent's page, and return what is wrong with its reply."""
-    given = {**arguments, **({"url": site.url(str(arguments["url"]))} if "url" in arguments else {})}
-    reply = (await agent.reply(pageId="mine", **given)).json()
-    return "" if reply["success"] else str(reply["error"])
+async def type_beside(at: Desk, browser: Persons, letters: str, act: Awaitable[httpx.Response]) -> str:
+    """Type letters while an agent acts, and return what went wrong, with the letters or with the act."""
+    before, fronts = await typed(browser), len(at.fronts)
+    (reply, _) = await asyncio.gather(act, at.hand("type", "--delay", str(_BETWEEN_KEYS_MS), letters))
+    async with AtMost(_ARRIVES_WITHIN_S):
+        while (after := await typed(browser)) != before + letters:
+            pass  # asking takes a moment each time
+    wrong = [] if after == before + letters else [f"{after!r} instead of {before + letters!r}"]
+    wrong += [f"in front: {at.fronts[fronts:]}"] if at.fronts[fronts:] else []
+    return "; ".join([*wrong, *([] if reply.json()["success"] else [reply.text])])
 
 
 async def test_a_person_types_while_an_agent_acts_and_every_letter_arrives_where_they_type(
@@ -124,18 +138,16 @@ async def test_a_person_types_while_an_agent_acts_and_every_letter_arrives_where
     at, browser = at_desk
     await sit_down(at, browser, pages.url("/persons"))
     service = await start(cdp_url=browser.url)
-    taken, failed, letters, share = list[str](), list[str](), LETTERS, -(-len(LETTERS) // len(ACTS))
+    went_wrong = list[str]()
     async with service.agent() as agent:
-        before = [*at.fronts]
-        for arguments in ACTS:
-            now, letters = letters[:share], letters[share:]
-            fronts, came = len(at.fronts), len(await typed(browser))
-            problem, _ = await asyncio.gather(
-                act(agent, pages, arguments), at.hand("type", "--delay", "70", now) if now else asyncio.sleep(0)
-            )
-            await asyncio.sleep(0.2)
-            arrived = len(await typed(browser)) - came
-            print(arguments, arrived, "of", len(now), at.fronts[fronts:], problem)
-    print(len(await typed(browser)), before, at.fronts)
+        for number, arguments in enumerate(ACTS):
+            given = {**arguments, **({"url": pages.url("/agents")} if "url" in arguments else {})}
+            letters = LETTERS[number * _EACH :][:_EACH]
+            if wrong := await type_beside(at, browser, letters, agent.reply(pageId="mine", **given)):
+                went_wrong.append(f"{arguments}: {wrong}")
+        await become(lambda: pages.counts["/popup"] == 5 and pages.counts["/linked"])
+        popups = [page for page in (await agent.call("list_pages"))["yours"] if page["pageId"] != "mine"]
+    assert went_wrong == []
     assert await typed(browser) == LETTERS
-    assert at.fronts == before
+    assert [page["url"] for page in popups] == [pages.url("/popup")] * 5
+    assert pages.counts["/linked"] == 1, "a press with Control opens one that knows its opener"
