@@ -5,17 +5,15 @@ import asyncio
 import contextlib
 import json
 import os
-import socket
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final, NamedTuple
 
-import psutil
-
 from browse_together.contract.attached import AttachTarget
 from browse_together.contract.errors import BrowserLaunchFailed
 from browse_together.contract.installation import command
+from browser_service.host.sessions import profile_owner
 
 PORT_FILE: Final = "DevToolsActivePort"
 SWITCH: Final = "chrome://inspect/#remote-debugging"
@@ -146,6 +144,8 @@ async def _listening(title: str, directory: Path) -> Listening:
             f"{directory / PORT_FILE} names no port.", hint=f"Restart the browser, which writes it anew. {_repeat()}"
         ) from None
     asks = await asks_person("127.0.0.1", port, path, title)
+    if not await asyncio.to_thread(profile_owner.listens, directory, port):
+        raise _another(title, port)
     return Listening(title, f"ws://127.0.0.1:{port}{path}", asks, directory)
 
 
@@ -169,10 +169,7 @@ async def asks_person(host: str, port: int, path: str, title: str) -> bool:
     with contextlib.suppress(ValueError, TypeError, KeyError):
         if status == 200 and str(json.loads(body)["webSocketDebuggerUrl"]).endswith(path):  # noqa: PLR2004 - HTTP
             return False
-    raise BrowserLaunchFailed(
-        f"Another program, and not {title}, listens at port {port}, where it last did.",
-        hint=f"Restart the browser, which takes another port. {_repeat()}",
-    )
+    raise _another(title, port)
 
 
 async def _ask(host: str, port: int) -> tuple[int, str, bytes]:
@@ -185,6 +182,13 @@ async def _ask(host: str, port: int) -> tuple[int, str, bytes]:
         return int(head.split()[1]), head, await reader.readexactly(min(int(length), _MOST_ANSWER))
     finally:
         writer.close()
+
+
+def _another(title: str, port: int) -> BrowserLaunchFailed:
+    return BrowserLaunchFailed(
+        f"Another program, and not {title}, listens at port {port}, where it last did.",
+        hint=f"Restart the browser, which takes another port. {_repeat()}",
+    )
 
 
 def _never_used(target: AttachTarget) -> BrowserLaunchFailed:
@@ -202,7 +206,7 @@ def _not_listening(title: str, directory: Path) -> BrowserLaunchFailed:
             f"There is no directory {directory}.",
             hint="chrome://version in the browser shows its profile path; the directory above that is meant.",
         )
-    if not _runs(directory):
+    if not profile_owner.runs(directory):
         return BrowserLaunchFailed(
             f"{title} does not run.", hint=f'Start it, and tick "{TICKED}" at {SWITCH} there, once. {_repeat()}'
         )
@@ -211,17 +215,6 @@ def _not_listening(title: str, directory: Path) -> BrowserLaunchFailed:
         hint=f'Open {SWITCH} in it (version 144 or newer), and tick "{TICKED}". {_repeat()}',
         details={"context": {"open": SWITCH}},
     )
-
-
-def _runs(directory: Path) -> bool:
-    """Say if a browser has the user data directory open, as far as its own lock tells."""
-    if sys.platform == "win32":
-        return (directory / "lockfile").exists()
-    try:
-        host, _, pid = os.readlink(directory / "SingletonLock").rpartition("-")  # noqa: PTH115 - no path, but a text
-    except OSError:
-        return False
-    return host != socket.gethostname() or (pid.isdecimal() and psutil.pid_exists(int(pid)))
 
 
 def _repeat() -> str:

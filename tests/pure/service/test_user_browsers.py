@@ -1,8 +1,11 @@
 """Tests how a person's running browser is found, and what is said if it cannot be."""
 
 import asyncio
+import contextlib
 import os
 import socket
+import subprocess
+import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -51,11 +54,32 @@ def in_directory(directory: Path, text: str | None, *, runs: bool = True) -> Att
 
 
 async def test_it_listens_where_its_port_file_says_and_its_answer_tells_whether_it_asks(tmp_path: Path) -> None:
+    in_directory(tmp_path, "")
     for answer, asks in ((ASKS, True), (version(PATH), False)):
         async with answering(answer) as port:
             (tmp_path / PORT_FILE).write_text(f"{port}\n{PATH}")
-            found = await find(AttachTarget(profile_dir=str(tmp_path)))
+            with (tmp_path / "History").open("w"):
+                found = await find(AttachTarget(profile_dir=str(tmp_path)))
         assert found == Listening(found.title, f"ws://127.0.0.1:{port}{PATH}", asks, tmp_path)
+
+
+@pytest.mark.parametrize("answer", [ASKS, version(PATH)])
+@pytest.mark.parametrize("holder", ["nobody", "another process"])
+async def test_who_took_its_port_and_answers_as_it_did_is_told_from_it(
+    tmp_path: Path, answer: str, holder: str
+) -> None:
+    async with answering(answer) as port:
+        target = in_directory(tmp_path, f"{port}\n{PATH}", runs=holder == "nobody")
+        with contextlib.ExitStack() as stack:
+            if holder == "another process":
+                reads = [sys.executable, "-c", "f = open('History', 'w'); print(1, flush=True); input()"]
+                pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+                process = stack.enter_context(subprocess.Popen(reads, cwd=tmp_path, **pipes))
+                stack.callback(process.kill)
+                assert process.stdout is not None and process.stdout.readline()
+                (tmp_path / "SingletonLock").symlink_to(f"{socket.gethostname()}-{process.pid}")
+            with pytest.raises(BrowserLaunchFailed, match="Another program"):
+                await find(target)
 
 
 @pytest.mark.parametrize(
