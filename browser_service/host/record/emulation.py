@@ -29,6 +29,8 @@ _FEATURES: Final = {
     "contrast": "prefers-contrast",
 }
 _BY_CHROMIUM: Final = ("device", "locale", "timezone", "geolocation")
+_OWN_RATIO: Final = 0
+"""Leaves the pixel ratio as the screen has it."""
 _ONLINE: Final = {"offline": False, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1}
 
 
@@ -134,16 +136,20 @@ class Emulation:
             await cdp.send("Network.emulateNetworkConditions", {**_ONLINE, "offline": bool(changes["offline"])})
 
     async def _set_size(self, tab: Tab, settings: Settings) -> None:
-        """Set the size through Playwright first, which has to know it; CDP sets a device's pixel ratio and touch."""
+        """Set the size through Playwright first, which has to know it; CDP sets a device's pixel ratio and touch. In a
+        person's browser, which gave Playwright no size, CDP does it all: Playwright would set it anew at each document,
+        also once the tab is given back."""
         device = settings.get("device")
         size = settings.get("viewport") or (device and device["viewport"]) or self.size
         if tab.cdp is not None:
             await tab.cdp.send("Emulation.setTouchEmulationEnabled", {"enabled": bool(device and device["has_touch"])})
         await tab.metrics.clear()
-        if size is not None:
+        if size is None:
+            return
+        if self.size is not None:
             await tab.page.set_viewport_size(size)
-        if device and size is not None and tab.metrics.possible:
-            ratio, mobile = device["device_scale_factor"], device["is_mobile"]
+        if tab.metrics.possible and (device or self.size is None):
+            ratio, mobile = (device["device_scale_factor"], device["is_mobile"]) if device else (_OWN_RATIO, False)
             await tab.metrics.set(size["width"], size["height"], ratio, mobile=mobile)
 
 
