@@ -150,7 +150,7 @@ class PageEntry:
             await self._listener.guard(tab)
             record.target_id = tab.target_id
             if self.session.attached:
-                self._background.spawn(bounded(tab.draw_behind()))
+                self._background.spawn(bounded(self._stay_behind(tab)))
             came_by_itself = record.opener_id is not None or record.of_person
             backfills = record.opener_id is not None or (record.of_person and not record.lent)  # it shares no past
             await self.settings.attach(tab, came_by_itself=backfills)
@@ -173,6 +173,12 @@ class PageEntry:
         if place.parked is not None or place.restored:
             await restore_storage(tab, record.url, place.storage, self._background)
 
+    async def _stay_behind(self, tab: Tab) -> None:
+        """Let a tab in a person's browser work where it is. A page of the person's learns nothing before an act."""
+        await tab.behind.draw()
+        if self.record.guarded:
+            await tab.behind.seem_in_front()
+
     async def give_back(self, page: Page | None = None) -> None:
         """Take all that is ours from a person's tab, and leave the tab as it is. `page` is one that was not adopted to
         its end."""
@@ -182,7 +188,7 @@ class PageEntry:
             self.common.dialogs.forget_tab(tab)
             self.screencast.end()
             if tab.usable:
-                cleared = (self.settings.clear(tab), tab.rest_behind())
+                cleared = (self.settings.clear(tab), tab.behind.rest())
                 await within(_GIVEN_BACK_WITHIN_S, self.recorder.end("the person took the tab back"), *cleared)
             tab.events.end()
             page = tab.page if tab.owned else None  # a dead driver has no ties

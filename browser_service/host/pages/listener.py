@@ -60,9 +60,9 @@ class Listener(TabListener):
     async def guard(self, tab: Tab) -> None:
         """Make a new tab ask the URL policy about each document, if the page is guarded."""
         tab.sign_in.on_challenge = partial(self._note_challenge, tab)
-        await tab.guard(self if self.record.guarded else None)
+        await tab.guard(self if self.record.guarded else None, in_front=not self.attached)
         if self.attached and tab.cdp is not None:
-            tab.presses.on_persons = self._on_person
+            tab.presses.on_persons, tab.presses.before_click = self._on_person, tab.behind.check_click
             await tab.presses.note_by(tab.cdp)
             if self.record.guarded:
                 await hold_windows(tab.cdp, self.open_behind)

@@ -9,6 +9,7 @@ from playwright.async_api import Error as PlaywrightError
 
 from browse_together.contract.actions.base import Action
 from browse_together.contract.actions.traits import Effect, Navigation
+from browse_together.contract.background import AtMost
 from browse_together.contract.errors import HumanInControl, TimedOut, UnknownOutcome
 from browse_together.contract.next_calls import next_call
 from browser_service.host import errors
@@ -24,6 +25,7 @@ from browser_service.host.tabs.tab import Tab
 
 _WAITS_S: Final = 15.0
 """How long an act waits for a person to be still."""
+_SEEMS_WITHIN_S: Final = 2.0
 _READY_WITHIN_S: Final = 40
 
 
@@ -34,7 +36,7 @@ async def person_respected(act: Act, presses: Presses) -> AsyncIterator[None]:
     page, run, name = act.page, act.run, act.action.name()
     try:
         async with run.cancel.within(_WAITS_S):
-            await presses.until_still()
+            waited = await presses.until_still()
     except TimeoutError:
         run.check_not_cancelled()
         raise HumanInControl(
@@ -42,6 +44,13 @@ async def person_respected(act: Act, presses: Presses) -> AsyncIterator[None]:
             "still, and did not happen.",
             hint=f"Repeat it later, or work elsewhere meanwhile: {next_call('open_page', url='...')}.",
         ) from None
+    if waited:
+        page.tell(
+            run.call.client_id,
+            f"A person typed or clicked in {page.page_id} before {name}, which waited until they had been still for "
+            f"{STILL_S:.0f} s: what they changed there is not yours.",
+        )
+    await act_behind(page)
     during = presses.begin_act()
     try:
         yield
@@ -52,6 +61,13 @@ async def person_respected(act: Act, presses: Presses) -> AsyncIterator[None]:
                 f"A person {' and '.join(done)} in {page.page_id} while {name} ran: look at it before you go on. Your "
                 f"next act there waits until they have been still for {STILL_S:.0f} s.",
             )
+
+
+async def act_behind(page: BrowserPage) -> None:
+    """Let an act run in a tab that is behind another."""
+    if (tab := page.record.tab) is not None and not page.record.dialog:
+        async with AtMost(_SEEMS_WITHIN_S, PlaywrightError):
+            await tab.behind.seem_in_front()
 
 
 async def live(act: Act) -> None:

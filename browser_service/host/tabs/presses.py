@@ -7,6 +7,7 @@ does to the page by the wall is theirs, too, and is not said.
 """
 
 import asyncio
+import inspect
 import json
 import math
 import secrets
@@ -64,6 +65,13 @@ async def sent(call: Awaitable[T], counts: Counts) -> T:
     presses = _presses.get()
     if presses is None:
         return await call
+    if counts.get(_CLICK):
+        try:
+            await presses.before_click()
+        except BaseException:
+            if inspect.iscoroutine(call):
+                call.close()  # else Python warns that nobody awaited it
+            raise
     with presses.asking(counts):
         return await call
 
@@ -74,7 +82,11 @@ class Presses:
     def __init__(self) -> None:
         self.on_persons: Callable[[], None] = lambda: None
         """Called for what a person did."""
+        self.before_click: Callable[[], Awaitable[None]] = _nothing
+        """Called before the mouse is pressed, which activates the tab's window."""
         self._persons_at = -math.inf
+        self._told_at = -math.inf
+        """The last of the person's presses that a reply tells of."""
         self._asked = Counter[str]()
         """How many presses Playwright was asked for, since the tab is there."""
         self._asking: list[Counts] = []
@@ -115,13 +127,18 @@ class Presses:
             if len(came) > own + act.repeated[kind]:
                 done.append(word)
                 self._note_persons(came[-1])
+                self._told_at = self._persons_at
         self._late_until = time.monotonic() + _LATE_S
         return done
 
-    async def until_still(self) -> None:
-        """Wait until the person has pressed nothing for STILL_S."""
+    async def until_still(self) -> bool:
+        """Wait until the person has pressed nothing for STILL_S. Returns whether they pressed what no reply has told."""
+        waited = False
         while (left_s := self._persons_at + STILL_S - time.monotonic()) > 0:  # noqa: ASYNC110 - a moment is waited for
             await asyncio.sleep(left_s)
+            waited = True
+        is_new, self._told_at = waited and self._persons_at > self._told_at, self._persons_at
+        return is_new
 
     @contextmanager
     def asking(self, counts: Counts) -> Iterator[None]:
@@ -154,6 +171,9 @@ class Presses:
     def _note_persons(self, moment: float) -> None:
         self._persons_at = max(self._persons_at, moment)
         self.on_persons()
+
+
+async def _nothing() -> None: ...
 
 
 _presses: Final = ContextVar[Presses | None]("presses", default=None)

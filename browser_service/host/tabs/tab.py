@@ -21,6 +21,7 @@ from browser_service.host.network.sign_in import SignIns
 from browser_service.host.network.tab_events import TabEvents
 from browser_service.host.reading.snapshot import ClientView
 from browser_service.host.scripts import results, script
+from browser_service.host.tabs.behind import SEEM_IN_FRONT, Behind
 from browser_service.host.tabs.observer import TabObserver
 from browser_service.host.tabs.presses import Presses
 from browser_service.host.world.ties import is_chromium, listen, open_session
@@ -29,8 +30,6 @@ from browser_service.security.urls import BLANK, abridged
 
 _SET: Final = "Emulation.setDeviceMetricsOverride"
 _CLEAR: Final = "Emulation.clearDeviceMetricsOverride"
-_SEEM_IN_FRONT: Final = "Emulation.setFocusEmulationEnabled"
-_ONE_PIXEL: Final = {"format": "jpeg", "quality": 1, "maxWidth": 1, "maxHeight": 1, "everyNthFrame": 1_000}
 
 
 class Metrics:
@@ -115,7 +114,7 @@ class Tab:
         self.watched = False
         """True once the owner's rules check its requests."""
         self._session, self._context = session, page.context
-        self._drawing: CDPSession | None = None
+        self.behind = Behind(page)
         self._leave_answer: asyncio.Future[bool] | None = None
         self._background = Background()
         listen(page, "domcontentloaded", self._on_document)
@@ -125,29 +124,16 @@ class Tab:
         """Return the URL to show: shortened, and without the nonce that identifies a new window."""
         return BLANK if self.page.url.startswith(f"{BLANK}#") else abridged(self.page.url)
 
-    async def guard(self, documents: Documents | None) -> None:
-        """Make the page ask about each document, and learn Chromium's id of the page."""
+    async def guard(self, documents: Documents | None, *, in_front: bool) -> None:
+        """Make the page ask about each document, and learn Chromium's id of the page. With `in_front`, it seems to be
+        before all others."""
         cdp, self.target_id = await guard(self.page, documents, self.sign_in)
         if cdp is not None:
             self.cdp = cdp
-            # else it rests behind other tabs; an alert of the page holds the answer back, and nobody waits for it
-            self._background.spawn(bounded(cdp.send(_SEEM_IN_FRONT, {"enabled": True})))
+            if in_front:  # an alert of the page holds the answer back, and nobody waits for it
+                self._background.spawn(bounded(cdp.send(SEEM_IN_FRONT, {"enabled": True})))
             self._background.spawn(bounded(world.open_early(self.page)))
             self.observer.late.note_by(cdp)
-
-    async def draw_behind(self) -> None:
-        """Have the page draw and run as if it were in front, also while its person has another tab or window there.
-        Chromium gives a hidden page no frames, and acts wait for those; and without a screencast, which asks for one
-        frame of one pixel, a picture of it takes 15 s (measured on Chromium 156)."""
-        if self.cdp is not None:
-            self._drawing = await open_session(self.page)
-            await self._drawing.send(_SEEM_IN_FRONT, {"enabled": True})
-            await self._drawing.send("Page.startScreencast", _ONE_PIXEL)
-
-    async def rest_behind(self) -> None:
-        """Let the page be hidden again."""
-        if self._drawing is not None:
-            await self._drawing.send(_SEEM_IN_FRONT, {"enabled": False})
 
     @property
     def owned(self) -> bool:

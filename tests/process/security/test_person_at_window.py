@@ -112,6 +112,9 @@ async def test_what_a_person_types_while_an_agent_acts_is_told_and_the_next_act_
         assert f"A person typed in {theirs} while type ran" in str(await types)
         assert "A person" not in str(await notices(agent, "press", pageId=theirs, selector="#a", key="b"))
         await hands.click_field(agent, theirs)
+        told = await notices(agent, "press", pageId=theirs, selector="#a", key="b")
+        assert f"A person typed or clicked in {theirs} before press" in str(told)
+        await hands.click_field(agent, theirs)
         with monkeypatch.context() as patched:
             patched.setattr(presses, "STILL_S", 1_000)
             patched.setattr(around, "_WAITS_S", 0.1)

@@ -23,6 +23,8 @@ pytestmark = pytest.mark.anyio
 
 ATTACHED: dict[str, AnyJson] = {}
 WORD = "tabularasa"
+SIZE = """[innerWidth, innerHeight, devicePixelRatio, navigator.userAgent, navigator.maxTouchPoints,
+matchMedia('(prefers-color-scheme: dark)').matches, matchMedia('print').matches]"""
 FORM = Answer("""<title>form</title><h1>form</h1><input id=a><select id=s><option>1</select>
 <button id=b onclick="document.title = 'clicked'">b</button>""")
 THEIRS = f"""<title>{WORD}</title><h1>{WORD}</h1><script>
@@ -32,6 +34,7 @@ fetch('/api?{WORD}'); setInterval(() => {{ console.log('{WORD}'); fetch('/api?{W
 addEventListener('pagehide', () => navigator.sendBeacon('/left?{WORD}'))</script>"""
 
 THEIR_TABS = 3
+COMES = ("visibilitychange", "focus", "blur", "resize", "pageshow")
 
 
 class Owner:
@@ -145,7 +148,9 @@ async def test_taking_a_tab_back_ends_the_act_that_runs_and_leaves_the_tab_as_it
     async with attached.agent() as agent, attached.agent(operator=True) as person:
         page_id = await Owner(person).share(site.url("/"))
         await agent.call("fill", pageId=page_id, selector="#a", value="typed")
-        await agent.call("emulate", pageId=page_id, offline=True, timezone="Asia/Tokyo")
+        own_size = await agent.call("evaluate_script", pageId=page_id, expression=SIZE)
+        looks = {"device": "Pixel 7", "colorScheme": "dark", "media": "print"}
+        await agent.call("emulate", pageId=page_id, offline=True, timezone="Asia/Tokyo", **looks)
         await agent.call("mock_response", pageId=page_id, pattern="*/api", body="mocked")
         await agent.call("add_init_script", pageId=page_id, script="window.ours = true")
         await agent.call("set_extra_headers", pageId=page_id, headers={"x-ours": "1"})
@@ -161,6 +166,7 @@ async def test_taking_a_tab_back_ends_the_act_that_runs_and_leaves_the_tab_as_it
         assert await page.evaluate("Intl.DateTimeFormat().resolvedOptions().timeZone") != "Asia/Tokyo"
         await page.reload()
         assert await page.evaluate("window.ours") is None
+        assert await page.evaluate(SIZE) == own_size["value"]
         assert "x-ours" not in {name.lower() for name in site.received[-1].headers}
         assert page_id not in str(await agent.call("list_pages", all=True))
 
@@ -269,6 +275,22 @@ async def test_nothing_of_the_tabs_that_are_not_shared_is_in_any_reply_event_rec
     written = [path for path in attached.settings.data_dir.rglob("*") if path.is_file()]
     assert len(written) > 3
     assert not [path for path in written if WORD.encode() in path.read_bytes()]
+
+
+async def test_a_page_learns_nothing_of_being_shared_and_read(
+    start: StartService, windows: Persons, site: Site
+) -> None:
+    told = "".join(f"addEventListener('{each}', () => told.push('{each}'), true);" for each in COMES)
+    await windows.open(site.page("/", f"<title>t</title><h1>h</h1><script>const told = [];{told}</script>"))
+    await windows.open(site.page("/front", FORM))
+    service = await attached_to(start, windows)
+    async with service.agent() as agent, service.agent(operator=True) as person:
+        (page,) = [page for page in service.context().pages if page.url == site.url("/")]
+        await page.evaluate("told.length = 0")
+        page_id = await Owner(person).share(site.url("/"), access="read")
+        assert "h" in (await agent.call("snapshot", pageId=page_id))["snapshot"]
+        await agent.call("screenshot", pageId=page_id)
+        assert await page.evaluate("[document.visibilityState, ...told]") == ["hidden"]
 
 
 async def test_agents_act_in_a_tab_behind_another_and_leave_that_in_front(

@@ -12,7 +12,7 @@ import pytest
 from browse_together.contract.background import AtMost
 from tests.support.json import AnyJson
 from tests.support.listening import PATIENCE_S, become
-from tests.support.persons import Persons
+from tests.support.persons import Persons, their_page
 from tests.support.screen import Desk, desk
 from tests.support.sharing import StartService
 from tests.support.site import Answer, Site
@@ -75,6 +75,14 @@ ACTS: Final[tuple[dict[str, AnyJson], ...]] = (
 
 _EACH: Final = 3
 LETTERS: Final = ("abcdefghijklmnopqrstuvwxyz" * 5)[: _EACH * len(ACTS)]
+BESIDE_KEYS: Final[tuple[dict[str, AnyJson], ...]] = (
+    {"action": "fill", "selector": "#t", "value": "filled"},
+    {"action": "press", "selector": "#t", "key": "a"},
+    {"action": "hover", "selector": "#t"},
+    {"action": "type", "selector": "#t", "text": "typed"},
+    {"action": "screenshot"},
+    {"action": "snapshot"},
+)
 
 
 @pytest.fixture
@@ -145,9 +153,32 @@ async def test_a_person_types_while_an_agent_acts_and_every_letter_arrives_where
             letters = LETTERS[number * _EACH :][:_EACH]
             if wrong := await type_beside(at, browser, letters, agent.reply(pageId="mine", **given)):
                 went_wrong.append(f"{arguments}: {wrong}")
+        assert went_wrong == []
         await become(lambda: pages.counts["/popup"] == 5 and pages.counts["/linked"])
         popups = [page for page in (await agent.call("list_pages"))["yours"] if page["pageId"] != "mine"]
-    assert went_wrong == []
     assert await typed(browser) == LETTERS
     assert [page["url"] for page in popups] == [pages.url("/popup")] * 5
     assert pages.counts["/linked"] == 1, "a press with Control opens one that knows its opener"
+
+
+async def test_in_a_shared_tab_that_is_selected_an_agent_presses_the_mouse_only_while_its_window_has_the_keys(
+    start: StartService, at_desk: tuple[Desk, Persons], pages: Site
+) -> None:
+    at, browser = at_desk
+    await sit_down(at, browser, pages.url("/persons"))
+    service = await start(attached_tabs="shared", cdp_url=browser.url)
+    await at.hand("key", "ctrl+n")
+    await become(lambda: len({*at.fronts} - {"0x0"}) == 2)
+    await browser.until_shown(pages.url("/persons"))
+    async with service.agent() as agent:
+        theirs = await their_page(agent, pages.url("/persons"))
+        before = [*at.fronts]
+        for arguments in BESIDE_KEYS:
+            assert (await agent.reply(pageId=theirs, **arguments)).json()["success"], arguments
+        refused = await agent.error("click", pageId=theirs, selector="#t")
+        assert (refused["code"], "did not happen" in refused["message"]) == ("HUMAN_IN_CONTROL", True)
+        assert at.fronts == before
+        waits = asyncio.create_task(agent.call("click", pageId=theirs, selector="#t"))
+        await at.hand("key", "alt+Tab")
+        await waits
+        assert at.fronts[-1] == before[0]
