@@ -62,12 +62,13 @@ class Listener(TabListener):
         tab.sign_in.on_challenge = partial(self._note_challenge, tab)
         await tab.guard(self if self.record.guarded else None, in_front=not self.attached)
         if self.attached and tab.cdp is not None:
-            tab.presses.on_persons, tab.presses.before_click = self._on_person, tab.behind.check_click
+            tab.presses.on_persons, tab.presses.before_click = partial(self._on_person, tab), tab.behind.check_click
             await tab.presses.note_by(tab.cdp)
             if self.record.guarded:
                 await hold_windows(tab.cdp, self.open_behind)
 
-    def _on_person(self) -> None:
+    def _on_person(self, tab: Tab) -> None:
+        tab.behind.person_away = False
         self.record.revision += 1
         self.record.mark_used()
 

@@ -8,7 +8,7 @@ from typing import Final
 from playwright.async_api import Error as PlaywrightError
 
 from browse_together.contract.actions.base import Action
-from browse_together.contract.actions.traits import Effect, Navigation
+from browse_together.contract.actions.traits import Effect, Input, Navigation
 from browse_together.contract.background import AtMost
 from browse_together.contract.errors import HumanInControl, TimedOut, UnknownOutcome
 from browse_together.contract.next_calls import next_call
@@ -50,7 +50,7 @@ async def person_respected(act: Act, presses: Presses) -> AsyncIterator[None]:
             f"A person typed or clicked in {page.page_id} before {name}, which waited until they had been still for "
             f"{STILL_S:.0f} s: what they changed there is not yours.",
         )
-    await act_behind(page)
+    await act_behind(page, gives_input=act.action.input is not Input.POINTER)
     during = presses.begin_act()
     try:
         yield
@@ -63,11 +63,11 @@ async def person_respected(act: Act, presses: Presses) -> AsyncIterator[None]:
             )
 
 
-async def act_behind(page: BrowserPage) -> None:
+async def act_behind(page: BrowserPage, *, gives_input: bool) -> None:
     """Let an act run in a tab that is behind another."""
     if (tab := page.record.tab) is not None and not page.record.dialog:
         async with AtMost(_SEEMS_WITHIN_S, PlaywrightError):
-            await tab.behind.seem_in_front()
+            await tab.behind.seem_in_front(gives_input=gives_input)
 
 
 async def live(act: Act) -> None:

@@ -27,6 +27,9 @@ class Behind:
         self._page = page
         self._session: CDPSession | None = None
         self._seems_in_front = False
+        self.person_away = False
+        """True once an act gave input while its window had not the person's keys: from then on the page says that it
+        has them, until the window loses them anew (measured on Chromium 156)."""
 
     async def draw(self) -> None:
         """Have pictures of the page taken while it is hidden, of which it learns nothing: without a screencast, which
@@ -34,12 +37,17 @@ class Behind:
         self._session = await open_session(self._page)
         await self._session.send("Page.startScreencast", _ONE_PIXEL)
 
-    async def seem_in_front(self) -> None:
+    async def seem_in_front(self, *, gives_input: bool = False) -> None:
         """Let the page run as if it were in front, if it is hidden: Chromium gives a hidden page no frames, and acts wait
         for those. The page learns of it, as if its person came."""
-        if self._session is not None and not self._seems_in_front and not (await self._place())[0]:
+        if self._session is None or self._seems_in_front:
+            return
+        visible, has_keys = await self._place()
+        if not visible:
             self._seems_in_front = True
             await self._session.send(SEEM_IN_FRONT, {"enabled": True})
+        elif gives_input and not has_keys:
+            self.person_away = True
 
     async def rest(self) -> None:
         """Let the page be hidden again."""
@@ -52,15 +60,18 @@ class Behind:
         brings up the window, be it pressed by a mouse or a finger; so it has to be the one that has the person's keys.
         Raises HumanInControl."""
         until = time.monotonic() + _WAITS_S
-        while self._session is not None and not self._seems_in_front and not (await self._place())[1]:
+        while self._session is not None and not self._seems_in_front and not await self._has_person():
             if time.monotonic() > until:
                 raise HumanInControl(
-                    "The person is at another window, and a press of the mouse here would bring this one up: it did "
-                    "not happen.",
+                    "The person may be at another window, and a press of the mouse here would bring this one up: it "
+                    "did not happen.",
                     hint="Keys do not: focus an element, then "
                     f"{next_call('press', selector='...', key='Enter')}. Or repeat it later.",
                 )
             await asyncio.sleep(_LOOKS_EVERY_S)  # nothing tells when its person comes
+
+    async def _has_person(self) -> bool:
+        return not self.person_away and (await self._place())[1]
 
     async def _place(self) -> tuple[bool, bool]:
         """Return whether the page is visible, and whether it has the keys."""
