@@ -107,6 +107,11 @@ class Ownership:
         is_left = lease is None or (lease.client_left and self._page.lapsed)
         return is_left and not self.waiting and not self._with_person
 
+    @property
+    def left_for_good(self) -> bool:
+        """Return whether the last holder is gone; false if it released the page."""
+        return self.left_by_id is not None or (self.lease is not None and self.lease.client_left)
+
     def take(self, call: Call, agent: str, cause: MoveCause = MoveCause.IDLE) -> Lease | None:
         """Make the caller the holder, and return the previous lease."""
         former = self.lease

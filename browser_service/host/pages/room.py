@@ -158,6 +158,7 @@ class Room:
         """Park pages that have been idle too long, and more if memory is short; then close browsers that nobody
         uses."""
         await self.end_permissions()
+        await self._close_left()
         for session in self.sessions.values():
             self.spare_windows.drop_unused(session, short=self.memory.is_short)
         for page in _in_order(self.pages.values()):
@@ -171,6 +172,15 @@ class Room:
                 await self.memory.measure()
         for kind in self._browsers_to_close():
             await self._close_browser(kind)
+
+    async def _close_left(self) -> None:
+        """Close the tabs of clients that have left in a person's browser, so that they do not gather there. Each page
+        comes back by its id."""
+        for page in [*self.pages.values()]:
+            is_agents = page.session.attached and not page.record.of_person and page.record.tab is not None
+            if is_agents and page.record.ownership.left_for_good and self._is_abandoned(page):
+                await page.tab_life.leave()
+                page.record.tell_changed()
 
     async def end_permissions(self, gone: str = "") -> None:
         """Take back permissions that clients granted to sites, once they hold no page of the session any more, or have

@@ -38,8 +38,8 @@ class Behind:
         await self._session.send("Page.startScreencast", _ONE_PIXEL)
 
     async def seem_in_front(self, *, gives_input: bool = False) -> None:
-        """Let the page run as if it were in front, if it is hidden: Chromium gives a hidden page no frames, and acts wait
-        for those. The page learns of it, as if its person came."""
+        """Let the page run as if it were in front, if it is hidden: Chromium gives a hidden page no frames, for which
+        acts wait. The page learns of it, as if its person came."""
         if self._session is None or self._seems_in_front:
             return
         visible, has_keys = await self._place()

@@ -132,9 +132,9 @@ class Presses:
         return done
 
     async def until_still(self) -> bool:
-        """Wait until the person has pressed nothing for STILL_S. Returns whether they pressed what no reply has told."""
+        """Wait until the person has pressed nothing for STILL_S. Returns whether they did what no reply has told."""
         waited = False
-        while (left_s := self._persons_at + STILL_S - time.monotonic()) > 0:  # noqa: ASYNC110 - a moment is waited for
+        while (left_s := self._persons_at + STILL_S - time.monotonic()) > 0:
             await asyncio.sleep(left_s)
             waited = True
         is_new, self._told_at = waited and self._persons_at > self._told_at, self._persons_at

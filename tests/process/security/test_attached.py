@@ -1,12 +1,13 @@
 """Tests that in a browser that is attached to agents neither go, nor paste, nor close what they may not."""
 
+import asyncio
 from pathlib import Path
 
 import pytest
 
 from browser_service.host.tabs import tab
 from tests.support.json import AnyJson
-from tests.support.listening import become
+from tests.support.listening import PATIENCE_S, become
 from tests.support.persons import Persons, their_page
 from tests.support.service import RunningService
 from tests.support.sharing import StartService
@@ -171,3 +172,23 @@ async def test_the_owners_rules_cover_an_agents_requests_from_a_persons_tab(
         sent = await agent.call("click", pageId=await their_page(agent, site.url("/")), selector="button")
         assert "BLOCKED_BY_CLIENT" in sent["observed"]
         assert site.counts["/paid"] == 0
+
+
+async def test_the_tabs_of_a_chat_that_is_gone_close_with_their_popups_and_come_back_by_their_ids(
+    attached: RunningService, persons: Persons, site: Site
+) -> None:
+    mine, popup = site.page("/mine", "<a id=pop target=_blank href=/popup>pop</a>"), site.page("/popup", "popup")
+    async with attached.agent() as gone, attached.agent() as here:
+        for agent, page_id in ((gone, "left"), (gone, "held"), (here, "used"), (here, "released")):
+            await agent.call("goto", pageId=page_id, url=mine if page_id == "left" else site.page(f"/{page_id}", ""))
+        await gone.call("click", pageId="left", selector="#pop")
+        await gone.call("hold_page", pageId="held", reason="a code", minutes=30)
+        await here.call("release_page", pageId="released")
+        await persons.until_shown(mine, popup)
+        await attached.host.release(gone.client_id, 10**18)
+        await attached.host.room.sweep()
+        kept = {site.url(path) for path in ("/held", "/used", "/released")}
+        async with asyncio.timeout(PATIENCE_S):
+            while {*await persons.tabs()} != {"about:blank", *kept}:
+                pass  # asking takes a moment each time
+        assert "pop" in (await gone.call("snapshot", pageId="left"))["snapshot"]

@@ -1,13 +1,12 @@
 """Tests how a person's running browser is found, and what is said if it cannot be."""
 
 import asyncio
-import contextlib
 import os
 import socket
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -44,6 +43,22 @@ async def answering(answer: str) -> AsyncIterator[int]:
         yield int(server.sockets[0].getsockname()[1])
 
 
+@asynccontextmanager
+async def holding(directory: Path) -> AsyncIterator[None]:
+    """Run a process that has the user data directory open, as its lock says."""
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    opens = "f = open('History', 'w'); print(1, flush=True); input()"
+    process = await asyncio.create_subprocess_exec(sys.executable, "-c", opens, cwd=directory, **pipes)
+    try:
+        assert process.stdout is not None
+        await process.stdout.readline()
+        (directory / "SingletonLock").symlink_to(f"{socket.gethostname()}-{process.pid}")
+        yield
+    finally:
+        process.kill()
+        await process.wait()
+
+
 def in_directory(directory: Path, text: str | None, *, runs: bool = True) -> AttachTarget:
     """Return the browser with this user data directory, in which it has written its port file."""
     if text is not None:
@@ -70,14 +85,9 @@ async def test_who_took_its_port_and_answers_as_it_did_is_told_from_it(
 ) -> None:
     async with answering(answer) as port:
         target = in_directory(tmp_path, f"{port}\n{PATH}", runs=holder == "nobody")
-        with contextlib.ExitStack() as stack:
+        async with AsyncExitStack() as stack:
             if holder == "another process":
-                reads = [sys.executable, "-c", "f = open('History', 'w'); print(1, flush=True); input()"]
-                pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-                process = stack.enter_context(subprocess.Popen(reads, cwd=tmp_path, **pipes))
-                stack.callback(process.kill)
-                assert process.stdout is not None and process.stdout.readline()
-                (tmp_path / "SingletonLock").symlink_to(f"{socket.gethostname()}-{process.pid}")
+                await stack.enter_async_context(holding(tmp_path))
             with pytest.raises(BrowserLaunchFailed, match="Another program"):
                 await find(target)
 
