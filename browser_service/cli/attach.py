@@ -116,7 +116,7 @@ def _explain(state: AttachmentState, *, default: bool) -> None:
     output.say(f"{state.words} It is the session {state.session_id}: {use}. {usual}".rstrip())
     output.say(f"{tabs} yours: no agent sees one until you share it (browse-together tabs).")
     output.say(
-        "But agents open windows of their own in it, with your logins: what you can do at a site, they can do there.",
+        "But agents open tabs of their own in it, with your logins: what you can do at a site, they can do there.",
         "yellow",
     )
     output.say("To take it back: browse-together detach")

@@ -46,9 +46,10 @@ async def answering(answer: str) -> AsyncIterator[int]:
 @asynccontextmanager
 async def holding(directory: Path) -> AsyncIterator[None]:
     """Run a process that has the user data directory open, as its lock says."""
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
     opens = "f = open('History', 'w'); print(1, flush=True); input()"
-    process = await asyncio.create_subprocess_exec(sys.executable, "-c", opens, cwd=directory, **pipes)
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-c", opens), cwd=directory, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
     try:
         assert process.stdout is not None
         await process.stdout.readline()
