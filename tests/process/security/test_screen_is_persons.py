@@ -182,3 +182,22 @@ async def test_in_a_shared_tab_that_is_selected_an_agent_presses_the_mouse_only_
         await at.hand("key", "alt+Tab", "mousemove", "500", "500", "click", "1")
         await agent.call("click", pageId=theirs, selector="#t")
         assert {*at.fronts[len(before) :]} == {"0x0", before[0]}
+
+
+async def test_a_page_that_crashed_comes_back_behind(
+    start: StartService, at_desk: tuple[Desk, Persons], pages: Site
+) -> None:
+    at, browser = at_desk
+    await sit_down(at, browser, pages.url("/persons"))
+    service = await start(cdp_url=browser.url)
+    async with service.agent() as agent:
+        await agent.call("goto", pageId="mine", url=pages.url("/agents"))
+        before = [*at.fronts]
+        window = service.window("mine")
+        cdp = await window.context.new_cdp_session(window)
+        async with window.expect_event("crash"):
+            crashes = asyncio.create_task(cdp.send("Page.crash"))  # which gets no answer
+        crashes.cancel()
+        wrong = await type_beside(at, browser, "abc", agent.reply("click", pageId="mine", selector="#b"))
+        assert wrong == ""
+        assert at.fronts == before
