@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import sys
 from collections.abc import MutableMapping, Sequence
 from typing import Final, NoReturn
 
@@ -16,11 +17,13 @@ from mcp_gateway.settings import Settings
 from mcp_gateway.transports.settings import TransportSettings
 
 PROGRAM: Final = "mcp-gateway"
-_EXAMPLES: Final = f"""examples:
-  {PROGRAM}                                  a chat's host starts it so, and speaks MCP on stdin and stdout
-  {PROGRAM} --transport http                 http://127.0.0.1:3000/mcp, for many chats at a time
-  {PROGRAM} --transport http,websocket       both, on the ports 3000 and 3001
-  {PROGRAM} --transport jsonl                a JSON object on a line, for shell scripts
+_COMMAND: Final = f"{APP_NAME} mcp"
+"""The other name under which the gateway is started."""
+_EXAMPLES: Final = """examples:
+  {0}                                  a chat's host starts it so, and speaks MCP on stdin and stdout
+  {0} --transport http                 http://127.0.0.1:3000/mcp, for many chats at a time
+  {0} --transport http,websocket       both, on the ports 3000 and 3001
+  {0} --transport jsonl                a JSON object on a line, for shell scripts
 
 Each flag is also a variable of the environment, which stands below it: --toolsets is BROWSE_TOOLSETS."""
 
@@ -55,12 +58,13 @@ def take(arguments: Sequence[str], environment: MutableMapping[str, str] | None 
 
 
 def _parser() -> _Parser:
+    program = _COMMAND if sys.argv[0].endswith(_COMMAND) else PROGRAM
     parser = _Parser(
-        PROGRAM,
+        program,
         allow_abbrev=False,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         description=f"The MCP server of {APP_NAME}: it brings chats to the browser service, by any transport.",
-        epilog=_EXAMPLES,
+        epilog=_EXAMPLES.format(program),
     )
     parser.add_argument("--version", action="version", version=f"{APP_NAME} {VERSION}")
     parser.flags = ["--help", "--version"]
@@ -79,9 +83,16 @@ def _add(group: "argparse._ArgumentGroup", name: str, field: FieldInfo, flags: l
     if field.annotation is bool:
         action = argparse.BooleanOptionalAction
         flags.append(f"--no-{flag.removeprefix('--')}")
-        group.add_argument(flag, dest=variable, action=action, help=field.description, default=None)
+        group.add_argument(flag, dest=variable, action=action, help=_help(field), default=None)
     else:
-        group.add_argument(flag, dest=variable, metavar="VALUE", help=field.description)
+        group.add_argument(flag, dest=variable, metavar="VALUE", help=_help(field))
+
+
+def _help(field: FieldInfo) -> str:
+    """Return a setting's description with its default, if it has one."""
+    default = ",".join(field.default) if isinstance(field.default, tuple) else field.default
+    shown = "" if field.default_factory or default in (None, "") else f" (default {str(default).lower()})"
+    return f"{field.description}{shown}"
 
 
 def _without_removed(unknown: list[str]) -> list[str]:

@@ -3,6 +3,7 @@
 import inspect
 from collections.abc import Callable
 from functools import partial
+from itertools import groupby
 from pathlib import Path
 from typing import Annotated, Any, Final, cast
 
@@ -11,7 +12,7 @@ import typer
 from typer.core import TyperGroup
 from typer.main import get_command as typer_command
 
-from browse_together.contract import catalogue, peer_calls, wire
+from browse_together.contract import catalogue, peer_calls, toolsets, wire
 from browse_together.contract.actions.base import Action
 from browse_together.contract.errors import BrowseError
 from browse_together.contract.model import Json
@@ -72,6 +73,14 @@ class Actions(TyperGroup):
 
     def list_commands(self, _: Any) -> list[str]:  # Any: typer's own class
         return [*catalogue.ACTIONS]
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 # Any: as above
+        """Write the actions by category, with their names in one column."""
+        width = max(map(len, catalogue.ACTIONS))
+        for category, actions in groupby(catalogue.ACTIONS.items(), lambda each: toolsets.category(each[1])):
+            with formatter.section(category.replace("_", " ").capitalize()):
+                lines = {name: action.description().partition(". ")[0].removesuffix(".") for name, action in actions}
+                formatter.write_dl([(name.ljust(width), f"{line}.") for name, line in lines.items()])
 
     def get_command(self, ctx: Any, cmd_name: str) -> Late | None:  # Any: as above
         """Return an action's command. Raises NotFound with similar names, except while a shell completes a name."""

@@ -5,10 +5,12 @@ import shlex
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, cast
+from types import MappingProxyType
+from typing import Annotated, Any, Final, cast
 
 import typer
 from pydantic import AliasChoices, JsonValue
+from typer.core import TyperCommand
 
 from browse_together.contract.schema import Schema, kebab, plain
 from browse_together.contract.variables import PROTECTING, REMOVED, REMOVED_SWITCHES, no_more
@@ -21,6 +23,19 @@ DataDir = Annotated[
         "--data-dir", metavar="DIR", help="The service's data directory (BROWSE_DATA_DIR, or the platform's)."
     ),
 ]
+PARTS: Final = MappingProxyType(
+    {
+        "data_dir": "Its data and its log",
+        "allow_remote": "Where it listens",
+        "hosts": "Hosts on other machines",
+        "app_env": "Files and keys",
+        "browser_type": "The browser",
+        "session_idle_ms": "How much at once",
+        "metrics_port": "Clients and people",
+        "url_whitelist": "What pages may do",
+    }
+)
+"""The title of each part of the settings, by the first setting in it."""
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
@@ -31,6 +46,22 @@ def flags() -> tuple[Option, ...]:
         Option(name, schema, (kebab(name),), _help(name, schema))
         for name, schema in cast("dict[str, Schema]", properties).items()
     )
+
+
+class InParts(TyperCommand):
+    """A command whose help has its flags in the parts of the settings."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:  # Any: typer's own classes
+        """Write the command's own options, and then each part."""
+        rows: dict[str, list[tuple[str, str]]] = {"Options": []}
+        settings, title = [option.identifier for option in flags()], ""
+        for option in self.get_params(ctx):
+            title = PARTS.get(str(option.name), title)
+            if (row := option.get_help_record(ctx)) is not None:
+                rows.setdefault(title if option.name in settings else "Options", []).append(row)
+        for title, each in rows.items():
+            with formatter.section(title):
+                formatter.write_dl(each)
 
 
 def with_settings(command: Callable[..., None]) -> Callable[..., None]:

@@ -16,5 +16,5 @@ app = new_app()
 )
 def mcp(context: typer.Context) -> None:
     """Speak MCP on stdin and stdout: the same as `mcp-gateway`, with the same flags."""
-    sys.argv = ["mcp-gateway", *context.args]
+    sys.argv = [context.command_path, *context.args]
     runpy.run_module("mcp_gateway", run_name="__main__")

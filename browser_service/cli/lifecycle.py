@@ -30,7 +30,7 @@ NOT_RUNNING = 3
 app = new_app()
 
 
-@app.command()
+@app.command(cls=flags.InParts)
 @flags.with_settings
 def up(
     *,

@@ -94,6 +94,13 @@ def test_every_command_of_the_list_is_there() -> None:
 def test_the_help_is_in_groups_and_cuts_no_line_and_names_values_as_people_do() -> None:
     whole = CliRunner().invoke(app, ["--help"], env={"COLUMNS": "80"}).output
     assert [*re.findall(r"^(\w+):$", whole, re.MULTILINE)][1:] == [*GROUPS]
+    settings = CliRunner().invoke(app, ["up", "--help"], env={"COLUMNS": "80"}).output
+    assert re.findall(r"^(\w.*):$", settings, re.MULTILINE) == ["Options", *flags.PARTS.values()]
+    assert flags.PARTS.keys() <= Settings.model_fields.keys()
+    run = CliRunner().invoke(app, ["run", "--help"], env={"COLUMNS": "80"}).output
+    assert [name.lower() for name in re.findall(r"^(\w+.*):$", run, re.MULTILINE)][1:] == [
+        each.replace("_", " ") for each in catalogue.CATEGORIES
+    ]
     for name in COMMANDS.keys() - {"run", "mcp"}:
         shown = CliRunner().invoke(app, [name, "--help"], env={"COLUMNS": "80"}).output
         lines = [line for line in shown.splitlines() if not line.startswith("Usage")]

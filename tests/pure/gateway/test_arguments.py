@@ -37,6 +37,19 @@ def test_help_names_every_setting(
         assert f"--{flags.get(name, name).replace('_', '-')} " in shown or f"--{name.replace('_', '-')}," in shown
 
 
+def test_help_has_defaults_and_the_name_under_which_it_was_asked(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["browse-together mcp", "--help"])
+    with pytest.raises(SystemExit):
+        gateway.main()
+    shown = " ".join(capsys.readouterr().out.split())
+    assert shown.startswith("usage: browse-together mcp ")
+    assert "mcp-gateway" not in shown
+    assert "Address to listen on. (default 127.0.0.1)" in shown
+    assert "at most one uses stdin. (default stdio)" in shown
+
+
 def test_the_version_is_told(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     assert ends(monkeypatch, "--version") == 0
     assert capsys.readouterr().out == f"browse-together {VERSION}\n"
