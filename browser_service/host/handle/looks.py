@@ -58,8 +58,7 @@ class Looks:
         """Describe the effects of an act that neither changed the document nor sent anything."""
         state, observer = self.shown_state, self._record.observer
         least = 2 if self.state_after_act else 1  # two frames are much for a click
-        rolls = state is not None and state.rolls >= least
-        return await observer.seen_elsewhere(observation) if rolls or observation.windows else []
+        return await observer.seen_elsewhere(observation, rolls=state is not None and state.rolls >= least)
 
     def looked_since(self, began_at: float) -> bool:
         """Say whether the client read the current document, with its whole title, at or after `began_at` (monotonic

@@ -36,6 +36,8 @@ MOST_LISTED = 50
 _READ_TYPES = frozenset({"fetch", "xhr", "document", "script", "stylesheet"})
 """Types whose answers may change what the page shows. Pictures, streams and fonts are not waited for."""
 _REPORTED_READ_TYPES = frozenset({"fetch", "xhr", "document"})
+_SCHEMES = frozenset({"http", "https", "about", "blob", "data", "file", "javascript"})
+"""Schemes of what a browser shows itself. Links of other kinds (mailto, tel) open apps."""
 _BEACON_TYPES = frozenset({"ping", "cspviolationreport"})
 """Types whose answers have no effect on the page."""
 LISTED = 6
@@ -195,6 +197,9 @@ class ActRequests:
         if not is_document:
             return
         self.navigating = False
+        if urlsplit(request.url).scheme not in _SCHEMES:
+            add_line(self.failures, f"{address(request.url)} is for another app, which none opens here; the page stays")
+            return
         line = f"navigation to {address(request.url)} failed: {request.failure}"
         if request not in self.writes and (was_loading or not _is_aborted(request)):
             if self.status in NO_CONTENT:

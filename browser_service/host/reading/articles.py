@@ -29,12 +29,11 @@ def is_mostly_unshown(html: str) -> bool:
 
 
 def _markdown(html: str) -> str:
-    from markdownify import MarkdownConverter  # noqa: PLC0415 - most services never need it, nor Beautiful Soup
+    from browser_service.host.reading.markdown import converter  # noqa: PLC0415 - most services never need its library
 
     shown = "".join(_shown(html))
-    converter = MarkdownConverter(heading_style="ATX", strip=["script", "style", "head"])
     try:
-        converted = str(converter.convert(shown[:_MOST_CHARACTERS]))
+        converted = str(converter().convert(shown[:_MOST_CHARACTERS]))
     except RecursionError:
         raise ScriptExecutionFailed(
             "The page's elements are nested too deeply to be written as markdown.", hint='Read it as "format": "text".'

@@ -1,11 +1,12 @@
 // Starts to note effects of acts that do not change the document, or come later. Returns functions.
 //
 // `later` waits, for `most` ms at most, until what scripts asked for in the last `ms` ms has come. It returns whether any
-// of it did, when the rest is due, what the page's policy refused, and the words of an alert that went again. What is
-// asked for within such a callback has that callback's cause, so what a page repeats by itself is no act's effect, and
-// of an act's chain only the first steps are.
+// of it did, when the rest is due, what the page's policy refused, what scripts asked of the browser, and the words of an
+// alert that went again. What is asked for within such a callback has that callback's cause, so what a page repeats by
+// itself is no act's effect, and of an act's chain only the first steps are.
 //
-// `seen` returns, two frames later, what scrolled in that time, and where to, and what the page's policy refused.
+// `seen` returns, a frame later, what scrolled in that time, and where to, whether a handler wrote the storage, and what
+// was refused and asked. What scrolls has a second frame, and so has a page that is likely to (`rolls`).
 //
 // `motion` waits, for `most` ms at most, for animations that end within them, and returns whether there are any.
 //
@@ -14,6 +15,8 @@
 //
 // It runs at the start of each document. The event `name` at a window asks for these functions later. A frame asks its
 // parent by it: timers of frames of the same origin count as the page's.
+import {browserCalls} from "./browser_calls.js";
+
 export default name => {
   const MOST = 1000, STEPS = 3, LATE_MS = 50, LONGEST_MS = 1500, FRAME_MS = 17, LISTED = 20, MOST_LOOKS = 50;
   const {apply} = Reflect, {round} = Math, {setTimeout, requestAnimationFrame} = globalThis, Later = Promise;
@@ -27,7 +30,7 @@ export default name => {
   if (before) return before;
   const clock = performance, {now} = clock, calendar = Date, {now: today} = calendar;
   const shared = (parent !== self && notesOf(parent)?.shared)
-    || {cause: null, count: 0, ran: -1, refused: null, picker: null, alert: null, asked: {__proto__: null}, frames: 0, time: () => apply(now, clock, [])};
+    || {cause: null, count: 0, ran: -1, refused: null, called: null, stored: null, alert: null, asked: {__proto__: null}, frames: 0, time: () => apply(now, clock, [])};
   const {time} = shared, timers = {__proto__: null}, frames = {__proto__: null}, turns = {__proto__: null};
   const own = {timers, frames, turns};
   const at = shared.frames++;
@@ -81,13 +84,10 @@ export default name => {
     for (const kind in own) for (const id in own[kind]) end(own[kind], id);
     delete shared.asked[at];
   });
-  for (const name of ['showOpenFilePicker', 'showSaveFilePicker', 'showDirectoryPicker']) {
-    if (name in globalThis) on(name, (target, self, given) => {
-      shared.picker = {at: time(), what: name};
-      globalThis.setTimeout(() => {});  // after an act that starts nothing, nobody asks for this
-      return apply(target, self, given);
-    });
-  }
+  const isGranted = browserCalls(what => {
+    shared.called = {at: time(), what};
+    globalThis.setTimeout(() => {});  // after an act that starts nothing, nobody asks for this
+  }, what => { shared.stored = {at: time(), what}; });
   const since = (what, ms) => what?.at >= time() - ms ? what.what : null;
   const ALERT = '[role=alert], [role=alertdialog], [aria-live=assertive]', ALERT_CHARACTERS = 160;
   const wordsOf = e => (e?.textContent ?? '').replace(/\s+/g, ' ').trim().slice(0, ALERT_CHARACTERS);
@@ -105,7 +105,10 @@ export default name => {
     const words = since(shared.alert, ms), e = words && shared.alert.e.deref();
     return words && !(e?.checkVisibility() && wordsOf(e)) ? words : null;
   };
-  const told = ms => ({refused: since(shared.refused, ms), picker: since(shared.picker, ms), passed: passed(ms)});
+  const told = async ms => {
+    const refused = since(shared.refused, ms), called = since(shared.called, ms);
+    return {refused, called: called && await isGranted(called) ? null : called, passed: passed(ms)};
+  };
   const later = async (ms, most) => {
     const began = time(), since = began - ms, until = began + most;
     for (let looks = 0; looks < MOST_LOOKS; looks++) {  // a page may stop its clock
@@ -119,7 +122,7 @@ export default name => {
     }
     const left = [];
     each(since, due => { if (left.length < LISTED) left[left.length] = round(due - time()); });
-    return {came: shared.ran >= since, due: left, ...told(time() - since)};
+    return {came: shared.ran >= since, due: left, ...await told(time() - since)};
   };
 
   // Scrolling that brings the act's target into view is no effect; these are the positions just before the mouse or
@@ -144,22 +147,23 @@ export default name => {
     // Playwright waits for the navigation of a form that was refused, until the page moves in any way.
     if (effectiveDirective === 'form-action') apply(replaceState, history, [history.state, '']);
   });
-  const seen = async ms => {
-    const since = time() - ms, frame = then => apply(requestAnimationFrame, globalThis, [then]);
+  const seen = async (ms, rolls) => {
+    const began = time() - ms, frame = then => apply(requestAnimationFrame, globalThis, [then]);
     let before;
     await new Later(then => {
       frame(() => {
         before = scrolled && offset(scrolled.e);
-        frame(then);
+        if (rolls || scrolled?.at >= began) frame(then);
+        else then();
       });
       apply(setTimeout, globalThis, [then, 100]);
     });
-    const e = scrolled?.at >= since && scrolled.e, at = e && offset(e), down = e && e.scrollHeight - e.clientHeight - at;
+    const e = scrolled?.at >= began && scrolled.e, at = e && offset(e), down = e && e.scrollHeight - e.clientHeight - at;
     const what = e && (e === document.scrollingElement ? 'the page' : `<${e.localName}${e.id ? '#' + e.id : ''}>`.slice(0, 60));
     const to = at <= 0 ? 'its top' : down <= 1 ? 'its end' : `${at} px of ${e.scrollHeight}`;
     const way = before === null || before === undefined ? '' : at < before ? ' up' : ' down';
     const moved = at === before ? `scrolled to ${to}` : `is scrolling${way}`;
-    return {scrolled: e ? `${what} ${moved}` : null, ...told(ms)};
+    return {scrolled: e ? `${what} ${moved}` : null, stored: since(shared.stored, ms), ...await told(ms)};
   };
   const motion = async most => {
     const ends = [];

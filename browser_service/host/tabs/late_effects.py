@@ -7,7 +7,7 @@ import math
 import secrets
 import time
 from collections import deque
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 from playwright.async_api import CDPSession, Page, Request, WebSocket
 from playwright.async_api import Error as PlaywrightError
@@ -16,15 +16,17 @@ from pydantic import BaseModel, ValidationError
 from browse_together.contract.background import AtMost, Background
 from browse_together.contract.cuts import cut
 from browse_together.contract.next_calls import next_call
+from browse_together.contract.pages import Permission
 from browse_together.contract.quoting import quoted
 from browser_service.host.events import well_formed
 from browser_service.host.scripts import call_of, script
 from browser_service.host.scripts.results import bounded
 from browser_service.host.tabs.observation import Observation
+from browser_service.security.urls import origin_of
 
 _NOTES: Final = script("late_effects")
 _LATER: Final = "function (sent, ms, most) { return this.later(ms + this.late(sent), most) }"
-_SEEN: Final = "function (sent, ms) { return this.seen(ms + this.late(sent)) }"
+_SEEN: Final = "function (sent, ms, rolls) { return this.seen(ms + this.late(sent), rolls > 0) }"
 _NEXT_FRAME: Final = bounded("async () => { await new Promise(requestAnimationFrame) }")
 _REQUESTS_END_WITHIN_S: Final = 1.0
 _EFFECTS_END_WITHIN_S: Final = 2.0
@@ -47,23 +49,35 @@ class _Later(BaseModel):
     """In how many ms each of the other callbacks is due."""
     scrolled: str | None = None
     refused: str | None = None
-    picker: str | None = None
+    stored: str | None = None
+    called: str | None = None
+    """What a script asked of the browser that no document shows: a function, or a permission that it has not."""
     passed: str | None = None
     """The words of an alert that was shown for a moment."""
 
-    @property
-    def lines(self) -> list[str]:
-        """Describe what the browser refused to scripts, a file picker that they opened, and an alert that went."""
+    def lines(self, origin: str) -> list[str]:
+        """Describe what the browser refused to scripts of a page, what they asked of it, and an alert that went."""
         refused = f"refused by the page's content security policy: {_shown(self.refused)}" if self.refused else ""
-        files = [{"name": "a.txt", "text": "..."}]
-        asked = (
-            f"it asks for files by {_shown(self.picker)}, which nobody can answer here. If the page takes them by drag "
-            f"and drop too: {next_call('drop', selector='...', files=files)}"
-            if self.picker
-            else ""
-        )
+        asked = _asked(_shown(self.called), origin)
         alert = f"an alert came and went: {quoted(_shown(self.passed))}" if self.passed else ""
         return [*filter(None, [refused, asked, alert])]
+
+
+def _asked(called: str, origin: str) -> str:
+    """Describe a call of the browser by a script; "" for none."""
+    if called in get_args(Permission):
+        call = next_call("grant_permissions", permissions=[called], origin=origin)
+        return f"it asked for the permission {called}, which it has not: {call}, and then again"
+    files = next_call("drop", selector="...", files=[{"name": "a.txt", "text": "..."}])
+    picks = (
+        f"it asks for files by {called}, which nobody can answer here. If the page takes them by drag and drop too: "
+    )
+    known = {
+        "": "",
+        "copy": "it wrote to the clipboard",
+        "print": f"it asked to be printed, which nobody sees here; as a file: {next_call('generate_pdf')}",
+    }
+    return known.get(called, picks + files)
 
 
 def _shown(text: str | None) -> str:
@@ -169,7 +183,7 @@ class LateEffects:
         later = await self._ask(_LATER, time.monotonic() - act.began_at, _TIMERS_WITHIN_S)
         act.waited = act.waited or later.came
         act.due = tuple(sorted(time.monotonic() + ms / 1000 for ms in later.due if ms > 0))
-        act.notes += [line for line in later.lines if line not in act.notes]
+        act.notes += [line for line in later.lines(self._origin) if line not in act.notes]
 
     async def _next_frame(self) -> None:
         """Wait until the page draws its next frame, which shows the effect of a response."""
@@ -186,10 +200,17 @@ class LateEffects:
                 now = time.monotonic()  # what has come was noted as due later than it was, by a message's time
                 act.due = tuple(min(at, now) if at < soon else at for at in act.due)
 
-    async def seen(self, act: Observation) -> list[str]:
-        """Describe what scrolled since an act began, and what the browser refused to scripts."""
-        found = await self._ask(_SEEN, time.monotonic() - act.began_at)
-        return [*filter(None, [_shown(found.scrolled)]), *(line for line in found.lines if line not in act.notes)]
+    async def seen(self, act: Observation, *, rolls: bool) -> list[str]:
+        """Describe what scrolled since an act began, what the browser refused to scripts, and what they asked of it.
+        With `rolls`, what is likely to scroll is watched for a frame more."""
+        found = await self._ask(_SEEN, time.monotonic() - act.began_at, float(rolls))
+        stored = "it wrote to the site's storage" if found.stored else ""
+        lines = [line for line in found.lines(self._origin) if line not in act.notes]
+        return [*filter(None, [_shown(found.scrolled), stored]), *lines]
+
+    @property
+    def _origin(self) -> str:
+        return (origin_of(self._page.url) if self._page is not None else None) or ""
 
     async def motion(self) -> bool:
         """Wait for animations of the document that end soon. Returns whether there were any."""

@@ -78,11 +78,12 @@ class Observer:
             came = came or observation.came_later
         return came
 
-    async def seen_elsewhere(self, observation: Observation) -> list[str]:
-        """Describe the effects of an act that neither changed the document nor sent anything."""
+    async def seen_elsewhere(self, observation: Observation, *, rolls: bool = True) -> list[str]:
+        """Describe the effects of an act that neither changed the document nor sent anything. With `rolls`, the page is
+        likely to scroll."""
         if observation.window is None:
             return []
-        lines = await self.late.seen(observation)
+        lines = await self.late.seen(observation, rolls=rolls)
         await observation.settle()  # what it led another window to has begun by now
         return lines
 

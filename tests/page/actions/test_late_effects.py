@@ -190,6 +190,55 @@ EFFECTS = [
         "scrolled",
     ),
     Effect(
+        "scrolled-box-at-the-edge",
+        "<div id=box style='height: 50px; width: 90px; overflow: auto'><div style='height: 900px'>long</div></div>"
+        '<button id=b onclick="box.scrollTop = 500">More</button>',
+        "^<div#box> scrolled to 500 px",
+    ),
+    Effect(
+        "copied",
+        "<button id=b onclick=\"navigator.clipboard.writeText('link').catch(() => 0)\">Copy</button>",
+        "^it wrote to the clipboard$",
+    ),
+    Effect(
+        "copied-by-command",
+        "<input id=i value=link><button id=b onclick=\"i.select(); document.execCommand('copy')\">Copy</button>",
+        "it wrote to the clipboard",
+    ),
+    Effect(
+        "stored", "<button id=b onclick=\"localStorage.setItem('a', 1)\">Keep</button>", "wrote to the site's storage"
+    ),
+    Effect(
+        "stored-by-itself",
+        "<button id=b>Dead</button><script>setInterval(() => localStorage.setItem('a', 1), 5)</script>",
+        "^nothing observable",
+        never="storage",
+    ),
+    Effect("printed", '<button id=b onclick="print()">Print</button>', "^it asked to be printed.*generate_pdf"),
+    *(
+        Effect(
+            f"asks-for-{permission}",
+            f'<button id=b onclick="{call}">Ask</button>',
+            f'it asked for the permission {permission}, which it has not: grant_permissions.*"{permission}".*127.0.0.1',
+        )
+        for permission, call in {
+            "geolocation": "navigator.geolocation.getCurrentPosition(String, String)",
+            "notifications": "Notification.requestPermission()",
+            "camera": "navigator.mediaDevices.getUserMedia({video: true}).catch(String)",
+            "microphone": "navigator.mediaDevices.getUserMedia({audio: true}).catch(String)",
+            "clipboard-read": "navigator.clipboard.readText().catch(String)",
+        }.items()
+    ),
+    *(
+        Effect(
+            f"link-for-{url.partition(':')[0]}",
+            f"<a id=b href='{url}'>Write</a>",
+            f"^{re.escape(url)} is for another app, which none opens here; the page stays$",
+            never="failed",
+        )
+        for url in ("mailto:tea@leaf.test", "tel:+34123", "zoommtg://leaf.test/join")
+    ),
+    Effect(
         "refused-by-csp",
         "<meta http-equiv=Content-Security-Policy content=\"connect-src 'none'\">"
         "<button id=b onclick=\"fetch('/hits').catch(() => 0)\">Load</button>",
@@ -269,6 +318,15 @@ async def test_a_busy_page_hears_late_what_is_asked_and_tells_of_the_act_all_the
     monkeypatch.setattr(late_effects.LateEffects, "wait", wait_while_busy)
     error = await tab.error("fill", selector="#q", value="tea")
     assert "The page took the value back" in error["message"]
+
+
+async def test_a_permission_that_a_page_has_is_not_asked_for(tab: Tab) -> None:
+    url = await tab.show('<button id=b onclick="navigator.geolocation.getCurrentPosition(String, String)">Ask</button>')
+    origin = url.rpartition("/")[0]
+    await tab.call("grant_permissions", permissions=["geolocation"], origin=origin)
+    told = await tab.call("click", selector="#b")
+    await tab.call("grant_permissions", permissions=[], origin=origin)
+    assert "permission" not in told["observed"]
 
 
 async def test_a_page_that_refused_a_form_takes_further_acts(tab: Tab) -> None:

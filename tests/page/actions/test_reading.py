@@ -48,6 +48,11 @@ async def test_content_as_text_is_what_a_person_sees(tab: Tab) -> None:
     assert ("Tea & more" in text, "secret stock" in text, "notText" in text) == (True, False, False)
 
 
+async def test_markdown_has_the_title_on_a_line_of_its_own_and_no_empty_heading(tab: Tab) -> None:
+    await tab.show(lambda _: Answer("<title>Tea</title><h1></h1>Kettles <h2> <i></i> </h2><p>Pots"))
+    assert (await tab.call("content", format="markdown"))["content"] == "Tea\n\nKettles\n\nPots"
+
+
 async def test_content_as_markdown_keeps_headings_links_lists_and_tables(tab: Tab) -> None:
     await tab.show(SHOP)
     text = (await tab.call("content", format="markdown"))["content"]
