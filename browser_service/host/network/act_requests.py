@@ -38,6 +38,7 @@ _READ_TYPES = frozenset({"fetch", "xhr", "document", "script", "stylesheet"})
 _REPORTED_READ_TYPES = frozenset({"fetch", "xhr", "document"})
 _SCHEMES = frozenset({"http", "https", "about", "blob", "data", "file", "javascript"})
 """Schemes of what a browser shows itself. Links of other kinds (mailto, tel) open apps."""
+FOR_AN_APP: Final = "{} is for another app, and none opens here; the page stays"
 _BEACON_TYPES = frozenset({"ping", "cspviolationreport"})
 """Types whose answers have no effect on the page."""
 LISTED = 6
@@ -198,7 +199,7 @@ class ActRequests:
             return
         self.navigating = False
         if urlsplit(request.url).scheme not in _SCHEMES:
-            add_line(self.failures, f"{address(request.url)} is for another app, which none opens here; the page stays")
+            add_line(self.failures, FOR_AN_APP.format(address(request.url)))
             return
         line = f"navigation to {address(request.url)} failed: {request.failure}"
         if request not in self.writes and (was_loading or not _is_aborted(request)):

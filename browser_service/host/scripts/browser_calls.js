@@ -1,6 +1,9 @@
 // Notes what scripts ask of the browser that no document shows: with `asked` a function or a permission, by name, and with
 // `stored` a handler's writing to the storage. Returns a function that says whether the page has a permission.
-export const browserCalls = (asked, stored) => {
+//
+// With `keepsApps` it also keeps links for other apps from opening them: where nobody sees the browser's question whether
+// to open one, that question would stay, and keep the mouse and the keys from the page.
+export const browserCalls = (asked, stored, keepsApps) => {
   const {apply} = Reflect, {permissions} = navigator;
   const note = (owner, names, tell) => {
     for (const name of names) {
@@ -23,6 +26,12 @@ export const browserCalls = (asked, stored) => {
   note(MediaDevices?.prototype, ['getUserMedia'], (_, [of]) => asked(of?.video ? 'camera' : 'microphone'));
   note(Storage.prototype, ['setItem', 'removeItem', 'clear'], name => {  // what a page writes by itself is no effect
     if (/^(click|pointer|mouse|key|input|change|submit)/.test(globalThis.event?.type)) stored(name);
+  });
+  if (keepsApps) globalThis.navigation?.addEventListener('navigate', event => {
+    const {url} = event.destination;
+    if (!event.cancelable || /^(https?|about|blob|data|file|javascript|chrome|chrome-error|view-source):/.test(url)) return;
+    event.preventDefault();
+    asked(url);
   });
   return async name => {
     try { return (await permissions.query({name})).state === 'granted'; } catch { return false; }

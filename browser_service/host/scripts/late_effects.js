@@ -17,7 +17,7 @@
 // parent by it: timers of frames of the same origin count as the page's.
 import {browserCalls} from "./browser_calls.js";
 
-export default name => {
+export default (name, keepsApps) => {
   const MOST = 1000, STEPS = 3, LATE_MS = 50, LONGEST_MS = 1500, FRAME_MS = 17, LISTED = 20, MOST_LOOKS = 50;
   const {apply} = Reflect, {round} = Math, {setTimeout, requestAnimationFrame} = globalThis, Later = Promise;
   const listen = (kind, act) => addEventListener(kind, act, {capture: true, passive: true});
@@ -87,7 +87,7 @@ export default name => {
   const isGranted = browserCalls(what => {
     shared.called = {at: time(), what};
     globalThis.setTimeout(() => {});  // after an act that starts nothing, nobody asks for this
-  }, what => { shared.stored = {at: time(), what}; });
+  }, what => { shared.stored = {at: time(), what}; }, keepsApps);
   const since = (what, ms) => what?.at >= time() - ms ? what.what : null;
   const ALERT = '[role=alert], [role=alertdialog], [aria-live=assertive]', ALERT_CHARACTERS = 160;
   const wordsOf = e => (e?.textContent ?? '').replace(/\s+/g, ' ').trim().slice(0, ALERT_CHARACTERS);

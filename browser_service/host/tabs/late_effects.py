@@ -17,8 +17,9 @@ from browse_together.contract.background import AtMost, Background
 from browse_together.contract.cuts import cut
 from browse_together.contract.next_calls import next_call
 from browse_together.contract.pages import Permission
-from browse_together.contract.quoting import quoted
+from browse_together.contract.quoting import address, quoted
 from browser_service.host.events import well_formed
+from browser_service.host.network.act_requests import FOR_AN_APP
 from browser_service.host.scripts import call_of, script
 from browser_service.host.scripts.results import bounded
 from browser_service.host.tabs.observation import Observation
@@ -68,6 +69,8 @@ def _asked(called: str, origin: str) -> str:
     if called in get_args(Permission):
         call = next_call("grant_permissions", permissions=[called], origin=origin)
         return f"it asked for the permission {called}, which it has not: {call}, and then again"
+    if ":" in called:
+        return FOR_AN_APP.format(address(called))
     files = next_call("drop", selector="...", files=[{"name": "a.txt", "text": "..."}])
     picks = (
         f"it asks for files by {called}, which nobody can answer here. If the page takes them by drag and drop too: "
@@ -133,10 +136,10 @@ class LateEffects:
         self._asked: asyncio.Future[str] | None = None
         self._background = Background()
 
-    def note_by(self, cdp: CDPSession) -> None:
+    def note_by(self, cdp: CDPSession, *, keeps_apps: bool) -> None:
         """Make each document note late effects from its beginning. This does not wait, so a document that came before
-        it starts later."""
-        self._cdp, self._begin = cdp, call_of(_NOTES, json.dumps(secrets.token_hex(8)))
+        it starts later. With `keeps_apps`, links open no other apps."""
+        self._cdp, self._begin = cdp, call_of(_NOTES, json.dumps(secrets.token_hex(8)), json.dumps(keeps_apps))
         self._background.spawn(self._send(cdp, "Page.addScriptToEvaluateOnNewDocument", source=self._begin))
 
     def ask(self) -> None:

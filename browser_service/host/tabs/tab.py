@@ -79,6 +79,10 @@ class TabSession(Protocol):
 
     sign_ins: SignIns
 
+    @property
+    def headless(self) -> bool:
+        """Return whether nobody sees the windows."""
+
     def owns(self, context: BrowserContext) -> bool:
         """Return whether a context belongs to the browser that runs now."""
 
@@ -133,7 +137,7 @@ class Tab:
             if in_front:  # an alert of the page holds the answer back, and nobody waits for it
                 self._background.spawn(bounded(cdp.send(SEEM_IN_FRONT, {"enabled": True})))
             self._background.spawn(bounded(world.open_early(self.page)))
-            self.observer.late.note_by(cdp)
+            self.observer.late.note_by(cdp, keeps_apps=self._session.headless)
 
     @property
     def owned(self) -> bool:

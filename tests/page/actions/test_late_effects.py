@@ -233,7 +233,7 @@ EFFECTS = [
         Effect(
             f"link-for-{url.partition(':')[0]}",
             f"<a id=b href='{url}'>Write</a>",
-            f"^{re.escape(url)} is for another app, which none opens here; the page stays$",
+            f"^{re.escape(url)} is for another app, and none opens here; the page stays$",
             never="failed",
         )
         for url in ("mailto:tea@leaf.test", "tel:+34123", "zoommtg://leaf.test/join")
@@ -318,6 +318,15 @@ async def test_a_busy_page_hears_late_what_is_asked_and_tells_of_the_act_all_the
     monkeypatch.setattr(late_effects.LateEffects, "wait", wait_while_busy)
     error = await tab.error("fill", selector="#q", value="tea")
     assert "The page took the value back" in error["message"]
+
+
+async def test_a_link_for_another_app_leaves_the_page_to_the_mouse(tab: Tab) -> None:
+    await tab.show(
+        "<button id=b onclick=\"location.href = 'tel:1'\">Call</button>" + OUT + f'<i id=c onclick="{TOAST}">x</i>'
+    )
+    for _ in range(2):
+        assert "another app" in (await tab.call("click", selector="#b"))["observed"]
+    assert "Saved" in (await tab.call("click", selector="#c"))["changes"]
 
 
 async def test_a_permission_that_a_page_has_is_not_asked_for(tab: Tab) -> None:
