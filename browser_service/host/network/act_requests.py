@@ -1,9 +1,9 @@
 """Records the requests of one act: those that change something, those that the act caused, and navigations."""
 
+import asyncio
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
 from http import HTTPStatus
 from typing import Final
 from urllib.parse import urlsplit
@@ -15,20 +15,13 @@ from browse_together.contract.model import Json
 from browse_together.contract.next_calls import next_call
 from browse_together.contract.quoting import address, quoted
 from browser_service.host.events import address_of
-from browser_service.rules.bounded import Bounded
+from browser_service.host.network.answers import BY_WORKER, FAILURES, STREAMS, has_failed, may_refuse, refusal
+from browser_service.host.network.polling import ActWindow
 
-_POLLED_FROM: Final = 2
-"""Requests without an act after which an address counts as polled. The first may still belong to the previous act."""
-_APART_S: Final = 0.25
-"""Maximum time in one act between requests to an address with the same cause, such as a burst or keystrokes. A later
-one is polling."""
 ASKS_FOR_PAUSE: Final = {HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE}
 _REFUSALS: Final = {404: "not found", 410: "not found", 429: "too many requests"}
-_MOST_ADDRESSES: Final = 200
 _MOST_DIGITS: Final = 9
-_KEY_CHARACTERS: Final = 500
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
-FAILURES = 400
 NO_CONTENT = {HTTPStatus.NO_CONTENT, HTTPStatus.RESET_CONTENT}
 MOST_RECORDED = 1_000
 """The most requests or lines of each kind recorded for one act: a page can send any number."""
@@ -45,53 +38,6 @@ LISTED = 6
 LISTED_ERRORS = 3
 
 
-class Polling:
-    """The addresses that one page polls.
-
-    This is only for requests that read: where every request is a POST to one address, those of acts would count as
-    polling.
-    """
-
-    def __init__(self) -> None:
-        self._times = Bounded[str, int](_MOST_ADDRESSES)
-
-    def includes(self, request: Request) -> bool:
-        """Return whether the page sends this request by itself."""
-        return self._times.get(_key(request.url[:_KEY_CHARACTERS]), 0) >= _POLLED_FROM
-
-    def count(self, request: Request) -> None:
-        """Count a request that no act caused."""
-        key = _key(request.url[:_KEY_CHARACTERS])
-        self._times[key] = self._times.get(key, 0) + 1
-
-
-class ActWindow:
-    """The times when one act's addresses were first requested."""
-
-    def __init__(self, polling: Polling) -> None:
-        self.polling = polling
-        self._first: dict[str, float] = {}
-
-    def causes(self, request: Request) -> bool:
-        """Return whether the act probably causes a request that is sent now."""
-        now, key = time.monotonic(), _key(request.url[:_KEY_CHARACTERS])
-        if len(self._first) >= _MOST_ADDRESSES or self.polling.includes(request):
-            return False
-        if now - self._first.setdefault(key, now) > _APART_S:
-            self.polling.count(request)
-            return False
-        return True
-
-
-@lru_cache(maxsize=1_000)
-def _key(url: str) -> str:
-    """Return an address without the changing parts of its query: all values but words."""
-    parts = urlsplit(url)
-    pairs = (pair.partition("=") for pair in parts.query.split("&"))
-    query = "&".join(f"{name}={value if value.isalpha() else ''}" for name, _, value in pairs)
-    return f"{parts.netloc}{parts.path}?{query}"
-
-
 @dataclass(eq=False)
 class ActRequests:
     """The requests of one act, and where it leads the page, without the requests that the page repeats by itself."""
@@ -102,6 +48,10 @@ class ActRequests:
     """The outcomes of the requests that change things; empty while there is none."""
     reads: dict[Request, str] = field(default_factory=dict)
     """The outcomes of the requests that the act caused and that only read."""
+    remarks: dict[Request, str] = field(default_factory=dict)
+    """What answers say besides their status."""
+    answers: dict[Request, Response] = field(default_factory=dict)
+    """The answers that may say no in their bodies."""
     unanswered: set[Request] = field(default_factory=set)
     """The requests of both kinds that the reply waits for."""
     awaited_requests: int = 0
@@ -185,6 +135,10 @@ class ActRequests:
             self.answered_documents.add(request)
         if request in self.writes or request in self.reads:
             self._add_outcome(request, str(response.status))
+            if response.from_service_worker and request in self.writes:
+                self.remarks[request] = BY_WORKER
+            if may_refuse(response) and request in self.writes:
+                self.answers[request] = response
         elif request in self.loading and _is_refused(response):
             add_line(self.refused_reads, describe_request(request, str(response.status)))
 
@@ -194,6 +148,10 @@ class ActRequests:
         if request in self.reads and not self.reads[request] and _is_aborted(request):
             self._drop(request)
         # a request fails after its answer if nobody read the body: the answer still counts
+        if request.resource_type in _BEACON_TYPES and _is_aborted(request):
+            return  # the page was left, and the browser sends it all the same
+        if self.writes.get(request) or self.reads.get(request):
+            self.remarks[request] = has_failed(request)
         self._add_outcome(request, request.failure or "failed")
         if not is_document:
             return
@@ -218,6 +176,13 @@ class ActRequests:
                 requests[request] = requests[request] or outcome
         self.unanswered.discard(request)
 
+    async def read_answers(self) -> None:
+        """Read the answers that may say no, if they have come whole."""
+        answers = {request: each for request, each in self.answers.items() if request not in self.loading}
+        said = await asyncio.gather(*map(refusal, [*answers.values()][:LISTED]))
+        self.remarks |= {request: no for request, no in zip(answers, said, strict=False) if no}
+        self.answers.clear()
+
     def ended_late(self, request: Request) -> None:
         """Record the end of a request that was still open when the act ended."""
         if request in self.unanswered:
@@ -231,8 +196,15 @@ class ActRequests:
 
     def request_lines(self) -> list[str]:
         """Describe the requests."""
-        requests = [describe_request(request, status) for request, status in self._reported()]
+        requests = [
+            f"{describe_request(each, status)}{self._remark(each, status)}" for each, status in self._reported()
+        ]
         return [*first(requests, LISTED, "requests"), *[*dict.fromkeys(self.refused_reads)][:LISTED_ERRORS]]
+
+    def _remark(self, request: Request, status: str) -> str:
+        is_open = request in self.loading and status.isdigit() and request.resource_type in {"fetch", "xhr"}
+        remark = self.remarks.get(request) or (STREAMS if is_open else "")
+        return f", {remark}" if remark else ""
 
     def under_way(self) -> str:
         """Describe a navigation that is not finished; "" if there is none."""

@@ -19,7 +19,7 @@ from browser_service.host.reading import compact
 from browser_service.host.stages import delta, explanation
 from browser_service.host.stages.act import Act
 from browser_service.host.stages.ends import check_seen
-from browser_service.host.tabs.observation import Observation
+from browser_service.host.tabs.observation import AT_ONCE_S, Observation
 
 _LOOK_MS: Final = 5_000
 _RESTYLED: Final = "done; the document changed, in what a snapshot does not show (a style, a class, an attribute)"
@@ -140,6 +140,8 @@ def _with_observation(
     if not lines and not own:
         silence = "" if page_delta and page_delta.changed else observation.silence
         lines = [_nothing_else(action, observation, page_delta), silence]
+    elif action.asked_reply.awaits:
+        lines.append(observation.pending(AT_ONCE_S))
     facts, fields = observation.facts(reads=True), page_delta.fields if page_delta else {}
     return {**result, "observed": "; ".join(filter(None, [*own, *lines])), **facts, **fields}
 
@@ -151,11 +153,12 @@ def _nothing_else(action: Action, observation: Observation, page_delta: delta.Pa
     if not action.asked_reply.awaits:
         return _NOT_AWAITED
     if page_delta and (page_delta.changed or page_delta.restyled):
-        return CHANGED if page_delta.changed else _RESTYLED
+        pending = observation.pending(AT_ONCE_S)
+        return pending or CHANGED if page_delta.changed else "; ".join(filter(None, [_RESTYLED, pending]))
     kinds = ["navigation", *([] if observation.has_other_requests else ["request"]), "popup", "dialog"]
     kinds += [page_delta.unchanged] if page_delta and page_delta.unchanged else []
     seconds = max(0.1, time.monotonic() - observation.began_at)
     nothing = f"within {seconds:.1f} s: no {', '.join(kinds[:-1])} or {kinds[-1]}"
     is_compared = page_delta is not None and bool(page_delta.unchanged)
     nothing = f"nothing observable {nothing}" if is_compared else f"done; {nothing}; {_NOT_COMPARED}"
-    return "; ".join(filter(None, [nothing, observation.pending]))
+    return "; ".join(filter(None, [nothing, observation.pending()]))

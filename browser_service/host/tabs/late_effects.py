@@ -168,8 +168,10 @@ class LateEffects:
         while observation.awaited_requests > awaited_before and (seconds_left := ends_at - loop.time()) > 0:
             awaited_before = observation.awaited_requests
             await observation.wait_for_responses(min(seconds_left, _REQUESTS_END_WITHIN_S))
+            observation.idle = observation.told_elsewhere  # scripts go on when they are answered
             if not observation.navigating:
                 await asyncio.gather(self._next_frame(), self.wait(observation))
+        await observation.read_answers()
         await observation.settle()
         if observation.linked_popups and await observation.wait_for_windows():
             observation.waited = True

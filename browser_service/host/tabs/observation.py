@@ -10,7 +10,6 @@ from playwright.async_api import WebSocket
 from browse_together.contract.model import Json
 from browse_together.contract.quoting import address, quoted
 from browser_service.host.network.act_requests import (
-    FAILURES,
     LISTED,
     LISTED_ERRORS,
     MOST_LISTED,
@@ -18,6 +17,7 @@ from browser_service.host.network.act_requests import (
     describe_status,
     first,
 )
+from browser_service.host.network.answers import FAILURES
 from browser_service.host.network.downloads import ActiveDownload
 from browser_service.waits import wait_until
 
@@ -33,7 +33,9 @@ _SOCKET_S = 0.6
 _SOCKET_QUIET_S = 0.1
 _WINDOW_S = 0.5
 _SOON_S = 10.0
-"""Replies mention no timer that is due later than this."""
+"""Replies that say nothing else mention no timer that is due later than this."""
+AT_ONCE_S = 2.0
+"""Other replies mention none that is due later than this. What takes an effect back mostly comes sooner."""
 
 
 @dataclass(eq=False)
@@ -68,6 +70,8 @@ class Observation(ActRequests):
     """True if the page closed or crashed, so that nothing follows."""
     idle: bool = False
     """True if late effects of the page's scripts need no wait."""
+    told_elsewhere: bool = False
+    """True if the reply tells no effects, so that nothing waits for them."""
     rewritten: bool = False
     """True if a script wrote the page's own address into its history."""
     waited: bool = False
@@ -101,11 +105,10 @@ class Observation(ActRequests):
         """True if effects of the act may still come."""
         return bool(self.unanswered or self.written or any(at > time.monotonic() for at in self.due))
 
-    @property
-    def pending(self) -> str:
-        """Name the effects that may still come, for a reply that has nothing else to report."""
+    def pending(self, soon_s: float = _SOON_S) -> str:
+        """Name the effects that may still come; timers only if they are due within `soon_s`."""
         now = time.monotonic()
-        timers = [at - now for at in self.due if 0 < at - now < _SOON_S]
+        timers = [at - now for at in self.due if 0 < at - now < soon_s]
         return "; ".join(
             [
                 *(f"a timer of the page is due in {max(0.1, seconds):.1f} s" for seconds in timers[:1]),

@@ -10,8 +10,9 @@ from browse_together.contract.cuts import cut
 from browse_together.contract.quoting import address
 from browser_service.host import errors
 from browser_service.host.events import address_of, well_formed
-from browser_service.host.network.act_requests import MOST_RECORDED, SAFE_METHODS, ActWindow, Polling, add_line, is_read
+from browser_service.host.network.act_requests import MOST_RECORDED, SAFE_METHODS, add_line, is_read
 from browser_service.host.network.downloads import ActiveDownload
+from browser_service.host.network.polling import ActWindow, Polling
 from browser_service.host.network.tab_events import TabEvents, TabListener
 from browser_service.host.tabs.late_effects import LateEffects
 from browser_service.host.tabs.observation import Observation
@@ -40,7 +41,7 @@ class Observer:
         """Begin the record of an act, which `by` names. With `navigates`, the act is itself a navigation, and the new
         document's requests are not its effects. With `idle`, nothing waits for what scripts schedule."""
         window = None if navigates else ActWindow(self.polling)
-        observation = Observation(window=window, idle=idle, by=by, client_id=client_id)
+        observation = Observation(window=window, idle=idle, told_elsewhere=idle, by=by, client_id=client_id)
         observation.was_navigating = bool(self.navigating_to)
         if not navigates:
             self.windows = {page_id: each for page_id, each in self.windows.items() if not each.is_closed}

@@ -151,6 +151,19 @@ EFFECTS = [
         never="before this act",
     ),
     Effect(
+        "toggle-that-may-be-taken-back",
+        '<button id=b aria-pressed=false onclick="this.ariaPressed = true; '
+        + later("this.ariaPressed = false", 1500)
+        + '">Mute</button>',
+        r"^a timer of the page is due in 1\.\d s(.|\n)*\[pressed\]",
+    ),
+    Effect(
+        "tick-that-may-be-taken-back",
+        '<input type=checkbox id=b onchange="' + later("b.checked = false", 1500) + '">',
+        r"^it is checked now; a timer of the page is due in 1\.\d s",
+        "check",
+    ),
+    Effect(
         "popover",
         "<button id=b popovertarget=p>Menu</button><div id=p popover>Profile</div>",
         "Profile",
@@ -384,6 +397,29 @@ async def test_a_refusal_by_websocket_is_reported_by_its_act(tab: Tab, monkeypat
         )
         await tab.call("wait_for_selector", selector="#out:text('on')")
         assert "refused" in (await tab.call("click", selector="#b"))["changes"]
+        await tab.call("goto", url="about:blank")
+
+
+async def test_a_change_says_that_a_websocket_has_not_answered_yet(tab: Tab) -> None:
+    answer = asyncio.Event()
+
+    async def hold(connection: ServerConnection) -> None:
+        async for _ in connection:
+            await answer.wait()
+
+    async with serve(hold, "127.0.0.1", 0) as server:
+        port = next(iter(server.sockets)).getsockname()[1]
+        await tab.show(
+            OUT + f"<script>const s = new WebSocket('ws://127.0.0.1:{port}'); s.onopen = () => out.textContent = 'on'"
+            "</script><button id=b onclick=\"s.send('x'); out.textContent = 'sent'\">Send</button>"
+        )
+        await tab.call("wait_for_selector", selector="#out:text('on')")
+        told = await tab.call("click", selector="#b")
+        assert (told["observed"], "sent" in told["changes"]) == (
+            "no answer yet on the websocket that it wrote to",
+            True,
+        )
+        answer.set()
         await tab.call("goto", url="about:blank")
 
 
