@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import mimetypes
 import secrets
 import tempfile
 from collections.abc import Callable
@@ -22,6 +21,7 @@ from browse_together.contract.events import DownloadMoved
 from browse_together.contract.quoting import one_line
 from browse_together.contract.timestamps import iso
 from browser_service.host.events import EventLog, address_of, well_formed
+from browser_service.host.network.file_types import HEAD, file_type
 from browser_service.host.seam import ArtifactPort
 
 _ENDS_WITHIN_S = 3_600
@@ -164,7 +164,7 @@ class Downloads:
             if self._exceeds(size):
                 self._end(active, state="failed", reason=self._too_large(size))
                 return
-            mime_type = mimetypes.guess_type(active.state.name)[0] or "application/octet-stream"
+            mime_type = await asyncio.to_thread(_type_of, path, active.state.name)
             artifact = await self._port.take(path, mime_type, active.state.client_id, name=active.state.name)
         self._end(
             active,
@@ -198,6 +198,11 @@ async def _enable_events(cdp: CDPSession) -> None:
     """Enable the reports without delaying the page's start: behind an open dialog, Chromium answers late."""
     with contextlib.suppress(PlaywrightError):
         await cdp.send("Page.enable")
+
+
+def _type_of(path: Path, name: str) -> str:
+    with path.open("rb") as file:
+        return file_type(name, file.read(HEAD))
 
 
 async def _cancel(download: Download) -> None:

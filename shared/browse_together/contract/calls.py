@@ -1,6 +1,7 @@
 """Calls and their outcomes, as they pass between the service's front half and a session host."""
 
 from enum import StrEnum
+from mimetypes import guess_type
 from typing import Final, Literal
 
 from pydantic import ConfigDict, Field
@@ -215,7 +216,10 @@ class DownloadState(Model):
             text = (
                 f"; its text: {next_call('content', cursor=f'{self.artifact_id}:0')}" if self.mime_type == PDF else ""
             )
-            return f"download {name} finished ({self.size:,} bytes): file {self.artifact_id}{text}"
+            named, wrapped = guess_type(self.name)
+            is_other = named and not wrapped and self.mime_type not in {named, None}
+            other = f" of {self.mime_type}" if is_other else ""
+            return f"download {name} finished ({self.size:,} bytes{other}): file {self.artifact_id}{text}"
         if self.state == "running":
             return f"download {name} began; {next_call('list_downloads')} tells its end"
         return f"download {name} {'was cancelled' if self.state == 'cancelled' else 'failed'}: {self.reason}"

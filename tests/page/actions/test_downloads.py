@@ -1,6 +1,7 @@
 """Tests downloads: told by the act that began them, listed, fetched by their owner alone, and never larger than
 allowed."""
 
+import mimetypes
 import os
 import threading
 from pathlib import Path
@@ -167,3 +168,24 @@ async def test_a_link_that_saves_is_waited_for_though_the_page_sends_no_request(
     await agent.call("reload_page", pageId="p")
     stopped = await agent.call("click", pageId="p", selector="text=Not")
     assert "a script of the page stopped what the link does (preventDefault)" in stopped["observed"]
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "kind", "words"),
+    [
+        ("report.pdf", b"<!DOCTYPE html>Your session has ended", "text/html", " of text/html"),
+        ("report.pdf", b"no such report", "text/plain", " of text/plain"),
+        ("report.pdf", b"%PDF-1.7\n", "application/pdf", ""),
+        ("sheet.xlsx", b"PK\x03\x04rest", None, ""),
+        ("file", b"\x89PNG\r\n\x1a\nrest", "image/png", ""),
+    ],
+    ids=["page", "text", "pdf", "sheet", "picture"],
+)
+async def test_a_files_type_is_that_of_its_content(
+    agent: Agent, site: Site, *, name: str, data: bytes, kind: str | None, words: str
+) -> None:
+    site.page(f"/{name}", attached(name, data))
+    await agent.call("goto", pageId="p", url=site.page("/types", f"<a href=/{name}>File</a>"))
+    result = await agent.call("click", pageId="p", selector="text=File")
+    assert result["downloads"][0]["mimeType"] == (kind or mimetypes.guess_type(name)[0])
+    assert f"finished ({len(data)} bytes{words}): file" in result["observed"]
