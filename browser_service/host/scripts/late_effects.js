@@ -5,8 +5,9 @@
 // alert that went again. What is asked for within such a callback has that callback's cause, so what a page repeats by
 // itself is no act's effect, and of an act's chain only the first steps are.
 //
-// `seen` returns, a frame later, what scrolled in that time, and where to, whether a handler wrote the storage, and what
-// was refused and asked. What scrolls has a second frame, and so has a page that is likely to (`rolls`).
+// `seen` returns what scrolled in that time, and where to, whether a handler wrote the storage, and what was refused and
+// asked. If anything may have scrolled it does so a frame later; what scrolls has a second frame, and so has a page that
+// is likely to (`rolls`).
 //
 // `motion` waits, for `most` ms at most, for animations that end within them, and returns whether there are any.
 //
@@ -147,10 +148,12 @@ export default (name, keepsApps) => {
     // Playwright waits for the navigation of a form that was refused, until the page moves in any way.
     if (effectiveDirective === 'form-action') apply(replaceState, history, [history.state, '']);
   });
+  const isScrolled = () => [...document.querySelectorAll('*')].slice(0, MOST).some(
+    e => offset(e) && !pressed.some(([held, at]) => held === e && at === offset(e)));
   const seen = async (ms, rolls) => {
     const began = time() - ms, frame = then => apply(requestAnimationFrame, globalThis, [then]);
     let before;
-    await new Later(then => {
+    if (rolls || scrolled?.at >= began || isScrolled()) await new Later(then => {
       frame(() => {
         before = scrolled && offset(scrolled.e);
         if (rolls || scrolled?.at >= began) frame(then);
