@@ -126,7 +126,9 @@ def leaves(value: AnyJson, path: str = "") -> Iterator[tuple[str, AnyJson]]:
 
 def said(leaf: AnyJson, key: str, text: str) -> bool:
     if isinstance(leaf, bool):
-        return any(f"{before}{json.dumps(leaf)}" in text for before in (f'"{key}":', f"{key}: ", ",", "["))
+        return any(
+            f"{before}{json.dumps(leaf)}" in text for before in (f'"{key}":', f'"{key}": ', f"{key}: ", ",", "[")
+        )
     if isinstance(leaf, str):
         plain = " ".join(leaf.split())
         return plain in text or " ".join(json.dumps(plain, ensure_ascii=False)[1:-1].split()) in text

@@ -303,7 +303,7 @@ CHOICES: Final = [
          says=("shows 'a'", "instead of 'b'")),
     Liar("an option that is not offered", "<select id=b><option>Green<option>Black</select>", "select_option",
          given={"value": "Oolong"}, truth={"b.value": "Green"}, error=CANNOT,
-         says=("no such option", "Green", "Black")),
+         says=("no option 'Oolong'", "Green", "Black")),
     Liar("options that come late", "<select id=b><option>a</select>" + late("b.add(new Option('b'))"),
          "select_option", given={"value": "b", "timeout": 2000}, truth={"b.value": "b"}, says=("selected 'b'",)),
     Liar("a select that is none", "<div id=b role=combobox>Choose</div>", "select_option", given={"value": "b"},
