@@ -8,7 +8,7 @@ from browse_together.contract.actions.traits import Effect
 from browse_together.contract.errors import BrowseError, BrowserCrashed, Cancelled, UnknownOutcome
 from browse_together.contract.model import Json, object_at
 from browse_together.contract.next_calls import next_call
-from browse_together.contract.wire import FORESEEN
+from browse_together.contract.wire import does_as_asked
 
 _SHOWN: Final = 100
 
@@ -49,4 +49,4 @@ def _without_bytes(result: Json) -> Json:
 
 def _short(result: Json) -> str:
     text = str(result.get("observed") or "")
-    return f": {text[:_SHOWN]}{'…' * (len(text) > _SHOWN)}" if text and text not in FORESEEN else ""
+    return f": {text[:_SHOWN]}{'…' * (len(text) > _SHOWN)}" if text and not does_as_asked(text) else ""

@@ -64,16 +64,17 @@ async def field_after(
 
 
 def filled_reply(result: Any, action: interaction.Fill, expected: str) -> Json:  # Any: what _VALUE gives
-    """Report the value, but not a password."""
+    """Report the value; of a password, its length."""
     if result is None:
         return {"observed": GONE}
     value = result["value"]
+    has = _count(value) if result["secret"] else shorten(value)
     if value in {expected, in_form_of(result["type"], expected)}:
         is_open = f"; its list is open: {next_call('find', role='option')}" if result["opened"] else ""
-        return {"observed": f"{AS_GIVEN}{is_open}"}
+        return {"observed": f"{AS_GIVEN}: {has}{is_open}"}
     if not result["secret"] and is_reformatted(value, expected):
         return {"value": value, "observed": f"the page writes it as {value!r}"}
-    shows = f"{len(value)} characters, which are not those given" if result["secret"] else shorten(value)
+    shows = f"{has}, which are not those given" if result["secret"] else has
     where: Json = {"selector": action.selector, **({"frame": action.frame} if action.frame else {})}
     keys = f"{next_call('press', **where, key='Control+a')}, then {next_call('type', **where, text='...')}"
     hint = hint_for([result["type"]]) or (
@@ -96,10 +97,14 @@ def typed_reply(result: _TypedValue | None, text: str) -> Json:
     if result is None:
         return {"observed": GONE}
     value = result["value"]
-    observed = f"it has {len(value)} characters now" if result["secret"] else f"the value is {value!r} now"
+    observed = f"it has {_count(value)} now" if result["secret"] else f"the value is {value!r} now"
     if text not in value:
         cut = "" if result["secret"] else cut_by(result["most"], value, text)
         observed += f", which is not what was typed{cut and f': {cut}'}"
     if result["focus"]:
         observed += f"; the page moved the focus to {element_name(result['focus'])}"
     return {"observed": observed} if result["secret"] else {"value": value, "observed": observed}
+
+
+def _count(text: str) -> str:
+    return f"{len(text)} character{'s' * (len(text) != 1)}"

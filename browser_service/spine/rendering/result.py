@@ -14,7 +14,7 @@ from browse_together.contract.model import Json, list_at
 from browse_together.contract.next_calls import Spell, next_call, spelled
 from browse_together.contract.quoting import Foreign, address, escaped, flat, quoted
 from browse_together.contract.replies import headers_line
-from browse_together.contract.wire import CHANGED, FORESEEN
+from browse_together.contract.wire import CHANGED, does_as_asked
 
 OF_PAGE: Final = {"outline": "in outline", "changes": "changed", "snapshot": "says", "gave": "gave", "outputs": "gave"}
 """The keys of a reply that hold the page's words, with their headings."""
@@ -80,7 +80,7 @@ def batch_lines(steps: list[JsonValue], page_url: str, spell: Spell) -> list[str
 
 def is_foreseen(step: Json) -> bool:
     """Return whether a step did just what was asked, and its result says nothing else."""
-    return step.get("observed") in FORESEEN and not step.keys() - {"action", "observed", "checked", "pageId"}
+    return does_as_asked(step.get("observed")) and not step.keys() - {"action", "observed", "checked", "pageId"}
 
 
 def step_lines(number: int, step: Json, page_url: str, spell: Spell) -> list[str | Foreign]:

@@ -129,7 +129,17 @@ DELTA_TEXT: Final = 320
 AS_GIVEN: Final = "as given"
 CHANGED: Final = "done; the page changed"
 """The reply of acts that did just what they should."""
-FORESEEN: Final = frozenset({AS_GIVEN, CHANGED, "it is checked now", "it is not checked now"})
+_FORESEEN: Final = re.compile(
+    rf"""{AS_GIVEN}(?:: (?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|\d+ characters?)(?:… \(\d+ characters\))?)?|{CHANGED}"""
+    "|it is (?:not )?checked now"
+)
+
+
+def does_as_asked(observed: object) -> bool:
+    """Return whether a reply says no more than that an act did just what it should."""
+    return isinstance(observed, str) and _FORESEEN.fullmatch(observed) is not None
+
+
 FOUND_ELEMENTS: Final = 12
 """The most matches that a search of a page returns."""
 INLINE_BYTES: Final = 700_000

@@ -39,7 +39,7 @@ async def test_steps_are_done_in_order_and_each_says_what_came_of_it(tab: Tab) -
         ],
     )
     fill, before, click, place, after = result["steps"]
-    assert fill == {"action": "fill", "observed": "as given"}
+    assert fill == {"action": "fill", "observed": "as given: '1'"}
     assert (before["action"], before["content"], after["content"]) == ("content", "Hello", "Thanks")
     assert click["observed"].startswith(f"navigated to {tab.site.url('/done')}; POST /done → 200")
     assert place == {"action": "evaluate_script", "value": "/done"}
@@ -62,7 +62,7 @@ async def test_a_batch_stops_at_the_first_failing_step_and_says_what_was_done(ta
     )
     assert error["details"]["selector"] == "#none"
     context = error["details"]["context"]
-    assert (context["step"], context["done"]) == (1, [{"action": "fill", "observed": "as given"}])
+    assert (context["step"], context["done"]) == (1, [{"action": "fill", "observed": "as given: '1'"}])
     assert await tab.sees("[a.value, b.value, location.pathname]") == ["1", "", "/page-1"]
 
 
@@ -214,7 +214,7 @@ async def test_steps_of_several_pages_and_of_none_are_done_in_order(agent: Agent
         ],
     )
     fill, opened, there, here, _, listed, closed = result["steps"]
-    assert (fill["pageId"], fill["observed"]) == ("tab", "as given")
+    assert (fill["pageId"], fill["observed"]) == ("tab", "as given: '1'")
     assert opened["pageId"] == "second"
     assert (there["pageId"], there["content"], there["url"]) == ("second", "Other", other)
     assert (here["pageId"], here["content"]) == ("tab", "Hello")

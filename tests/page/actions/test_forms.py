@@ -32,7 +32,7 @@ async def test_fill_replaces_the_value_and_the_page_hears_of_it(tab: Tab) -> Non
         "for (const k of ['input', 'change', 'keydown']) i.addEventListener(k, () => seen.push(k))</script>"
     )
     result = await tab.call("fill", selector="#i", value="new value")
-    assert result == {"observed": "as given"}
+    assert result == {"observed": "as given: 'new value'"}
     assert await tab.sees("[i.value, document.activeElement === i]") == ["new value", True]
     assert "input" in await tab.sees("seen")
     assert "keydown" not in await tab.sees("seen")
@@ -44,10 +44,10 @@ async def test_fill_of_a_field_that_opens_its_list_says_so_and_names_the_call_th
         "<ul id=l role=listbox hidden><li role=option>Apple<li role=option>Apricot</ul>"
     )
     result = await tab.call("fill", selector="#i", value="Ap")
-    assert result == {"observed": 'as given; its list is open: find {"role": "option"}'}
+    assert result == {"observed": "as given: 'Ap'; its list is open: find {\"role\": \"option\"}"}
     assert (await tab.call("find", role="option"))["total"] == 2
     await tab.show("<input id=i role=combobox aria-haspopup=dialog oninput=\"this.ariaExpanded = 'true'\">")
-    assert await tab.call("fill", selector="#i", value="2026-03-04") == {"observed": "as given"}
+    assert await tab.call("fill", selector="#i", value="2026-03-04") == {"observed": "as given: '2026-03-04'"}
 
 
 async def test_fill_takes_its_value_as_text_too(tab: Tab) -> None:
@@ -58,13 +58,13 @@ async def test_fill_takes_its_value_as_text_too(tab: Tab) -> None:
 
 async def test_fill_with_nothing_clears(tab: Tab) -> None:
     await tab.show("<input id=i value=old>")
-    assert await tab.call("fill", selector="#i", value="") == {"observed": "as given"}
+    assert await tab.call("fill", selector="#i", value="") == {"observed": "as given: ''"}
     assert await tab.sees("i.value") == ""
 
 
 async def test_fill_writes_into_an_editable_element(tab: Tab) -> None:
     await tab.show("<div id=i contenteditable>old</div>")
-    assert await tab.call("fill", selector="#i", value="new") == {"observed": "as given"}
+    assert await tab.call("fill", selector="#i", value="new") == {"observed": "as given: 'new'"}
     assert await tab.sees("i.textContent") == "new"
 
 
@@ -130,11 +130,16 @@ async def test_the_error_for_an_editor_that_rejects_a_text_advises_nothing_that_
     )
 
 
-@pytest.mark.parametrize(("kind", "given"), [("datetime-local", "2026-03-05 14:30"), ("time", "14:30:00")])
-async def test_a_moment_that_its_field_writes_in_its_own_form_is_as_given(tab: Tab, kind: str, given: str) -> None:
+@pytest.mark.parametrize(
+    ("kind", "given", "has"),
+    [("datetime-local", "2026-03-05 14:30", "2026-03-05T14:30"), ("time", "14:30:00", "14:30:00")],
+)
+async def test_a_moment_that_its_field_writes_in_its_own_form_is_as_given(
+    tab: Tab, kind: str, given: str, has: str
+) -> None:
     await tab.show(f"<input id=i type={kind}>")
-    assert (await tab.call("fill", selector="#i", value=given))["observed"] == "as given"
-    assert (await tab.call("fill", selector="#i", value=""))["observed"] == "as given"
+    assert (await tab.call("fill", selector="#i", value=given))["observed"] == f"as given: {has!r}"
+    assert (await tab.call("fill", selector="#i", value=""))["observed"] == "as given: ''"
     result = await tab.call("fill_form", fields=[{"selector": "#i", "value": given}])
     assert result["observed"] == "1 field as given"
 
@@ -245,7 +250,7 @@ async def test_a_range_takes_its_last_step_by_a_key(tab: Tab, act: str, value: s
 async def test_fill_and_type_do_not_repeat_a_password(agent: Agent, tab: Tab) -> None:
     await tab.show("<input id=i type=password>")
     filled = await agent.reply("fill", selector="#i", value="s3cret-phrase")
-    assert filled.json()["result"] == {"observed": "as given"}
+    assert filled.json()["result"] == {"observed": "as given: 13 characters"}
     typed = await agent.reply("type", selector="#i", text="s3cret-again")
     assert typed.json()["result"] == {"observed": "it has 25 characters now"}
     assert "s3cret" not in filled.text + typed.text
@@ -261,7 +266,7 @@ async def test_fill_that_navigates_is_answered_with_where_it_led(tab: Tab) -> No
 
 async def test_fill_on_a_label_fills_its_field_and_reads_that_back(tab: Tab) -> None:
     await tab.show("<label>Name <input id=i></label>")
-    assert (await tab.call("fill", selector="text=Name", value="Ana"))["observed"] == "as given"
+    assert (await tab.call("fill", selector="text=Name", value="Ana"))["observed"] == "as given: 'Ana'"
     assert await tab.sees("i.value") == "Ana"
 
 

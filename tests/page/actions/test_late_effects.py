@@ -357,7 +357,7 @@ async def test_a_page_that_refused_a_form_takes_further_acts(tab: Tab) -> None:
     refused = await tab.call("press", selector="#i", key="Enter", timeout=20_000)
     assert "form-action" in refused["observed"]
     assert "navigated" not in refused["observed"]
-    assert (await tab.call("fill", selector="#i", value="x"))["observed"] == "as given"
+    assert (await tab.call("fill", selector="#i", value="x"))["observed"] == "as given: 'x'"
 
 
 async def test_repeated_timers_of_a_page_are_not_waited_for(tab: Tab) -> None:

@@ -164,5 +164,5 @@ async def test_an_editors_text_is_its_value(tab: Tab) -> None:
         '- textbox "Rich text" [ref]: In a frame',
     ]
     ref = re.findall(r"ref=(\w+)", found)[0]
-    assert (await tab.call("fill", selector=ref, value="Hello"))["observed"] == "as given"
+    assert (await tab.call("fill", selector=ref, value="Hello"))["observed"] == "as given: 'Hello'"
     assert await tab.sees("a.innerText") == "Hello"

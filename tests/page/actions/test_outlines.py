@@ -324,7 +324,7 @@ async def test_the_first_act_on_an_unread_page_replies_with_its_outline(agent: A
     await agent.call("goto", pageId="tab", url=tab.site.page("/shop", SHOP), reply="none")
     assert await agent.call("click", selector="role=button[name='Add to cart'] >> nth=3", reply="none") == {}
     result = await agent.call("fill", selector="role=searchbox", value="tea")
-    assert result["observed"] == "as given"
+    assert result["observed"] == "as given: 'tea'"
     assert 'searchbox "Search"' in result["outline"]
     assert 440 < len(result["outline"]) <= OUTLINE
     again = await agent.call("click", selector="#dead")

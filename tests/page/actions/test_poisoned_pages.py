@@ -31,7 +31,7 @@ async def test_a_page_with_its_own_builtins_is_read_and_acted_on_like_any_other(
     await tab.show(SHOP + PAGES[of])
     assert (await tab.call("get_page_title"))["title"].startswith("/page-")
     assert '- textbox "Name" [ref=' in (await tab.call("snapshot"))["snapshot"]
-    assert (await tab.call("fill", selector="#n", value="Ann"))["observed"] == "as given"
+    assert (await tab.call("fill", selector="#n", value="Ann"))["observed"] == "as given: 'Ann'"
     assert "checked" in (await tab.call("check", selector="#k"))["observed"]
     assert "black" in (await tab.call("select_option", selector="#s", value="black"))["observed"]
     assert "Next page" in (await tab.call("find", text="Next"))["found"]

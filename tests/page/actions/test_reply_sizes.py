@@ -60,7 +60,7 @@ async def test_an_act_reports_nearby_changes_in_few_tokens(tab: Tab) -> None:
 
 async def test_an_act_that_did_what_it_was_asked_for_says_so_in_a_line(tab: Tab) -> None:
     await said(tab, "goto", url=tab.site.page("/form", FORM))
-    assert await said(tab, "fill", selector="#n", value="Ana") == "as given"
+    assert await said(tab, "fill", selector="#n", value="Ana") == "as given: 'Ana'"
     assert await said(tab, "select_option", selector="#l", label="Spain") == "selected 'Spain'"
     assert await said(tab, "check", selector="#t") == "it is checked now"
     assert tokens(await said(tab, "click", selector="h1")) <= MOST_EFFECT
@@ -89,6 +89,8 @@ async def test_a_batch_reports_only_the_unforeseeable_of_its_steps(tab: Tab) -> 
     await said(tab, "goto", url=tab.site.page("/form", FORM))
     steps = [{"action": "fill", "selector": "#n", "value": "Ana"}, {"action": "check", "selector": "#t"}]
     assert await said(tab, "batch", steps=steps) == "2 done"
+    texts = ["", "it's", "\"it's\" as given: 'x'; done", "a\\", "long " * 60]
+    assert await said(tab, "batch", steps=[{**steps[0], "value": text} for text in texts]) == "5 done"
     shown = {"action": "evaluate_script", "expression": "document.querySelector('#n').value"}
     first, second, *_ = (await said(tab, "batch", steps=[*steps, shown])).split("\n")
     assert first == "3 done"

@@ -280,7 +280,7 @@ async def test_the_bodies_of_a_page(documented: Documented) -> None:
     clicked = await post("shop", {"action": "click", "selector": "button", "params": {"clickCount": 2}})
     assert clicked == done({"observed": NOTHING})
     filled = await post("shop", {"action": "fill", "selector": "#email", "text": "a@example.com", "params": {}})
-    assert filled == done({"observed": "as given"})
+    assert filled == done({"observed": "as given: 'a@example.com'"})
     content = await post("shop", {"action": "content"})
     assert "<h1>Example Domain</h1>" in content["result"].pop("content")
     assert content == done({"format": "html", "url": "https://example.com/"})
