@@ -79,7 +79,7 @@ async def mend_flow(service: ServiceContext, action: flows.MendFlow) -> Json:
 
 
 async def list_flows(service: ServiceContext, action: flows.ListFlows) -> Json:
-    return await service.flows.listed(action)
+    return await service.flows.listed(service.caller, action, service.ports_of_flows.check)
 
 
 async def get_activity(service: ServiceContext, action: activity.GetActivity) -> Json:

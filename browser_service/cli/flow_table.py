@@ -2,9 +2,7 @@
 
 import csv
 import hashlib
-import io
 import json
-import os
 import sys
 import threading
 import time
@@ -12,13 +10,13 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, NamedTuple, TextIO, cast
+from typing import Final, TextIO, cast
 from uuid import uuid4
 
 from filelock import FileLock, Timeout
 
-from browse_together.contract.data_files import draft
 from browse_together.contract.errors import (
+    BrowseError,
     BrowserCrashed,
     CallNotFound,
     ErrorBody,
@@ -32,9 +30,8 @@ from browse_together.contract.flows import BEGUN, ENDED, Flow
 from browse_together.contract.model import Json
 from browser_service.cli.activity import newest
 from browser_service.cli.client import Client, error_of
+from browser_service.cli.flow_report import DIGEST, Entry, Report, as_cell
 
-_COLUMNS: Final = ("row", "status", "detail", "outputs", "call", "values")
-_DIGEST: Final = 16
 _SEPARATORS: Final = ",;\t"
 """What tables of spreadsheets have between cells; the first where there is only one column."""
 _BACK_WITHIN_S: Final = 60.0
@@ -45,51 +42,6 @@ _OF_TROUBLE: Final = frozenset(
     {BrowserCrashed.code, UnknownOutcome.code, PageNotFound.code, ServiceUnavailable.code, "BROWSER_LAUNCH_FAILED"}
 )
 """Codes of errors that are no fault of the row or of the site."""
-
-
-class Entry(NamedTuple):
-    """A line of the report. A row's last one counts."""
-
-    row: int
-    status: str
-    """begun, ok, stopped (nothing more is done by itself), or unknown (its effect may have happened)."""
-    detail: str
-    outputs: str
-    call: str
-    values: str
-    """A digest of the row, by which a changed table is seen."""
-
-
-class Report:
-    """The report of a table: a CSV file. Each line is on the disk before the next step begins."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.last: dict[int, Entry] = {}
-        self._lock = threading.Lock()
-
-    def read(self) -> None:
-        if self.path.exists():
-            with self.path.open(newline="", encoding="utf-8") as file:
-                for line in csv.DictReader(file):
-                    is_whole = all(line.get(name) is not None for name in _COLUMNS)
-                    if is_whole and len(line["values"]) == _DIGEST:  # a line cut off by a crash has less
-                        entry = Entry(int(line["row"]), *(line[name] for name in _COLUMNS[1:]))
-                        self.last[entry.row] = entry
-        self.rewrite()
-
-    def add(self, entry: Entry) -> None:
-        with self._lock, self.path.open("a", newline="", encoding="utf-8") as file:
-            csv.writer(file).writerow(entry)
-            file.flush()
-            os.fsync(file.fileno())
-            self.last[entry.row] = entry
-
-    def rewrite(self) -> None:
-        """Write the last line of each row, in order."""
-        text = io.StringIO(newline="")
-        csv.writer(text).writerows([_COLUMNS, *(self.last[row] for row in sorted(self.last))])
-        draft(self.path, text.getvalue().encode()).replace(self.path)
 
 
 def rows_of(path: Path, flow: Flow, fixed: Json) -> list[Json]:
@@ -188,7 +140,13 @@ class TableRun:
     def _work(self) -> None:
         page_id = ""
         while (row := self._next()) is not None:
-            page_id = self._row(row, page_id)
+            try:
+                page_id = self._row(row, page_id)
+            except ServiceUnavailable:
+                raise
+            except BrowseError as error:
+                page_id = ""
+                self._note(self.report.last[row]._replace(status="unknown", detail=error.message))
         if page_id:
             with self.client() as client:
                 client.call({"action": "close_page", "pageId": page_id})
@@ -232,8 +190,8 @@ class TableRun:
     def _outcome(self, begun: Entry, reply: Json) -> Entry | None:
         """Return the outcome of a run; None if it had no effect and can begin anew."""
         if reply["success"] is True:
-            outputs = cast("Json", reply["result"]).get("outputs", {})  # the service's reply
-            return begun._replace(status="ok", outputs=json.dumps(outputs, ensure_ascii=False) if outputs else "")
+            outputs = cast("Json", cast("Json", reply["result"]).get("outputs", {}))  # the service's reply
+            return begun._replace(status="ok", outputs=as_cell(outputs) if outputs else "")
         error = error_of(reply)
         facts = cast("Json", error.details.get("context") or {})
         code = str(facts.get("code") or error.code)
@@ -285,4 +243,4 @@ def _page_of(reply: Json) -> str:
 
 
 def _digest(values: Json) -> str:
-    return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:_DIGEST]
+    return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:DIGEST]

@@ -15,6 +15,7 @@ import typer
 from browse_together.client import config_file
 from browse_together.contract.errors import BrowseError, ServiceUnavailable, ValidationFailed
 from browse_together.contract.model import Json
+from browse_together.contract.quoting import one_line, quoted
 from browser_service.cli import flags, output
 from browser_service.cli.actions import perform
 from browser_service.cli.client import Client
@@ -23,7 +24,7 @@ from browser_service.flows import export as exports
 from browser_service.flows.files import FlowFiles, file_schema
 
 if TYPE_CHECKING:
-    from browser_service.cli.flow_table import Entry
+    from browser_service.cli.flow_report import Entry
 
 _EDITORS: Final = ("sensible-editor", "nano", "vim", "vi", "notepad")
 _MOST_PAGES: Final = 20
@@ -68,10 +69,9 @@ def list_(*, data_dir: flags.DataDir = None, as_json: flags.AsJson = False) -> N
         output.say_json(described)
     for each in () if as_json else described:
         needs = ", ".join(cast("list[str]", each.get("needs", [])))
-        about = each.get("problem") or each["description"]
-        output.say(
-            f"{each['name']}  {each.get('steps', 0)} steps{f', needs {needs}' if needs else ''}  {about}".rstrip()
-        )
+        about = one_line(str(each.get("problem", ""))) or (each["description"] and quoted(str(each["description"])))
+        name, steps = one_line(str(each["name"])), each.get("steps", 0)
+        output.say(f"{name}  {steps} steps{f', needs {needs}' if needs else ''}  {about}".rstrip())
 
 
 @flow.command()
@@ -130,7 +130,10 @@ def run(
     value: Values = None,
     page: Annotated[str | None, typer.Option(metavar="ID", help="A page of yours to do it on.")] = None,
     heal: Annotated[
-        bool, typer.Option("--heal", help="If an element is not found, take the only one of its role and name.")
+        bool,
+        typer.Option(
+            "--heal", help="If an element is not found, take the only one of its role and name, or a renamed one."
+        ),
     ] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only check that it could begin.")] = False,
     each: Annotated[Path | None, typer.Option(metavar="CSV", help="Once for each row; columns are parameters.")] = None,
@@ -149,7 +152,8 @@ def run(
         return
     if not each.is_file():
         raise ValidationFailed(f"--each: there is no file {each}.")
-    from browser_service.cli.flow_table import Report, TableRun, rows_of  # noqa: PLC0415 - only a table needs them
+    from browser_service.cli.flow_report import Report  # noqa: PLC0415 - only a table needs it
+    from browser_service.cli.flow_table import TableRun, rows_of  # noqa: PLC0415 - likewise
 
     rows = rows_of(each, _files(data_dir).load(name), values)
     service_dir = flags.settings(data_dir).data_dir

@@ -1,6 +1,7 @@
 """Reads and writes flows: one TOML file each, which people may edit and keep under version control."""
 
 import tomllib
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -79,6 +80,14 @@ class FlowFiles:
         """Describe each flow; of a file that is none, say why."""
         return [self._described(name) for name in self._names()]
 
+    def allows(self, name: str, check_allowed: Callable[[Flow], None]) -> bool:
+        """Return whether a flow can be read and is allowed."""
+        try:
+            check_allowed(self.load(name))
+        except BrowseError:
+            return False
+        return True
+
     def path(self, name: str) -> Path:
         return self.folder / f"{name}{_SUFFIX}"
 
@@ -116,7 +125,8 @@ class FlowFiles:
             owner = (flow.saved_by and quoted(flow.saved_by)) or ("another client" if flow.owner else "a person")
             raise Forbidden(
                 f"The flow {flow.name!r} was saved by {owner}, and stays as it is.",
-                hint="Save under another name. The account's person may change it: browse-together flow edit.",
+                hint="Save under another name. The account's person may change it: "
+                f"browse-together flow edit {flow.name}.",
                 details=field_details("name"),
             )
 

@@ -2,11 +2,14 @@
 
 import asyncio
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from operator import attrgetter
 from typing import Final, cast
+
+from pydantic import JsonValue
 
 from browse_together.contract.actions.activity import GetActivity
 from browse_together.contract.actions.flows import ListFlows, MendFlow, RunFlow, SaveFlow
@@ -27,7 +30,7 @@ from browse_together.contract.quoting import one_line, quoted
 from browse_together.contract.timestamps import iso
 from browser_service.flows import saving
 from browser_service.flows.files import FlowFiles, written
-from browser_service.flows.running import Ports, Run, StoppedRuns, check, go, replaced
+from browser_service.flows.running import Check, Ports, Run, StoppedRuns, check, go, replaced
 from browser_service.observability.activity import Activity
 from browser_service.observability.search import row_filter
 from browser_service.security.auth import Identity
@@ -112,14 +115,25 @@ class FlowLibrary:
     async def _read(self, name: str) -> Flow:
         return await asyncio.to_thread(self.files.load, name)
 
-    async def listed(self, asked: ListFlows) -> Json:
-        """Describe the flows, or give one's file."""
+    async def listed(self, caller: Identity, asked: ListFlows, may: Check) -> Json:
+        """Describe the flows that a caller's token allows, or give one's file. Raises Forbidden for another's."""
+        allowed = partial(_check_each, may=may) if caller.limits.narrow else None
         if asked.flow is not None:
-            return {"flows": written(await self._read(asked.flow))}
-        all_flows = await asyncio.to_thread(self.files.described)
-        if not all_flows:
+            flow = await self._read(asked.flow)
+            if allowed:
+                await asyncio.to_thread(allowed, flow)
+            return {"flows": written(flow)}
+        found, others = await asyncio.to_thread(self._described, allowed)
+        lines = [*map(_line, found), *([f"{others} more are beyond what your token allows."] if others else [])]
+        if not lines:
             return {"flows": f"No flow is saved yet: {next_call('save_flow', name='...')}.", "list": []}
-        return {"flows": "\n".join(map(_line, all_flows)), "list": [*all_flows]}
+        return {"flows": "\n".join(lines), "list": [*found]}
+
+    def _described(self, allowed: Callable[[Flow], None] | None) -> tuple[list[Json], int]:
+        """Describe the flows that are allowed. Return also how many are not."""
+        found = self.files.described()
+        kept = found if allowed is None else [each for each in found if self.files.allows(str(each["name"]), allowed)]
+        return kept, len(found) - len(kept)
 
     async def run(self, caller: Identity, asked: RunFlow, ports: Ports) -> Json:
         """Run a flow from its beginning. Whatever can be refused is, before the first act."""
@@ -192,7 +206,8 @@ class FlowLibrary:
         try:
             await asyncio.to_thread(self.files.write, flow, caller)
         except Forbidden as error:
-            return f"the file is not mended: {error.message}"
+            way = f"browse-together flow edit {flow.name}"
+            return f"the file is not mended: {error.message} The account's person may put {again[0]} there: {way}"
         run.flow.steps[number - 1] = step
         return f"step {number} of the file is mended: {again[0]}"
 
@@ -217,12 +232,24 @@ def _mended(run: Run, number: int, selector: str | None) -> str:
     return places[0]
 
 
+def _check_each(flow: Flow, *, may: Check) -> None:
+    """Raise Forbidden for a flow with a step that a caller may not do, whatever values a run is given."""
+    values = {name: cast("JsonValue", each.default or "-") for name, each in flow.parameters.items()}
+    for step in flow.steps:
+        try:
+            check(flow.model_copy(update={"steps": [step]}), values, may)
+        except Forbidden:
+            raise
+        except BrowseError:
+            continue  # a run says what is wrong with it
+
+
 def _saved(flow: Flow, path: str, left_out: list[str]) -> Json:
-    outputs = [step.output for step in flow.steps if step.output]
+    outputs = [_named(step.output) for step in flow.steps if step.output]
     parts = [
         f"flow {flow.name} is saved: {len(flow.steps)} steps, in {path}",
         f"parameters: {', '.join(flow.parameters)}" if flow.parameters else "",
-        f"outputs: {', '.join(filter(None, outputs))}" if outputs else "",
+        f"outputs: {', '.join(outputs)}" if outputs else "",
         f"left out: {'; '.join(dict.fromkeys(left_out))}" if left_out else "",
     ]
     values = dict.fromkeys(flow.parameters, "...")
@@ -233,12 +260,17 @@ def _saved(flow: Flow, path: str, left_out: list[str]) -> Json:
 
 def _line(flow: Json) -> str:
     if problem := flow.get("problem"):
-        return f"- {flow['name']}: cannot be run: {one_line(str(problem))}"
-    needs, outputs = (", ".join(cast("list[str]", flow[key])) for key in ("needs", "outputs"))
+        return f"- {one_line(str(flow['name']))}: cannot be run: {one_line(str(problem))}"
+    needs, outputs = (", ".join(map(_named, cast("list[str]", flow[key]))) for key in ("needs", "outputs"))
     by = f"by {quoted(str(flow['savedBy']))}" if flow["savedBy"] else ""
     about = quoted(str(flow["description"])) if flow["description"] else ""
-    notes = [f"needs {needs}" if needs else "", f"gives {one_line(outputs)}" if outputs else "", by, about]
+    notes = [f"needs {needs}" if needs else "", f"gives {outputs}" if outputs else "", by, about]
     return f"- {flow['name']} ({flow['steps']} steps): {'; '.join(filter(None, notes))}".removesuffix(": ")
+
+
+def _named(word: str) -> str:
+    """Return a name in a flow: quoted, unless it is one word."""
+    return word if word.isidentifier() else quoted(word)
 
 
 def _step(step: Step) -> str:

@@ -4,7 +4,6 @@ It is longer than 300 lines because a step is one story, from its selectors to i
 """
 
 import json
-import re
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
@@ -41,6 +40,7 @@ from browse_together.contract.model import Json, weight
 from browse_together.contract.next_calls import next_call
 from browse_together.contract.quoting import one_line, quoted
 from browse_together.contract.similarity import nearest
+from browser_service.flows.healing import ROLE, Meant
 from browser_service.flows.sending import answers, effects, only_reads
 from browser_service.rules.bounded import Bounded
 
@@ -53,7 +53,6 @@ _AT_REST_S: Final = 0.1
 """A page that has loaded says so at once."""
 _MISSING: Final = frozenset({ElementNotFound.code, ElementGone.code, StaleRevision.code})
 _UNSURE: Final = frozenset({UnknownOutcome.code, TimedOut.code, BrowserCrashed.code})
-_ROLE: Final = re.compile(r'role=([a-z]+)\[name=("(?:[^"\\]|\\.)*")\]$')
 _LOG: Final[Json] = {"action": "get_network_log", "format": "records", "limit": 500}
 _ANY: Final = "html"
 _NEAREST: Final = 5
@@ -191,7 +190,7 @@ def tried(selectors: list[str]) -> list[str]:
     """Return the selectors of an element that a run tries. A mere place in the document counts only if there is nothing
     else, because another element may be there by now; role and name alone only if they were enough before."""
     named = [each for each in selectors if not is_place(each)]
-    return [each for each in named if each is named[0] or not _ROLE.fullmatch(each)] or selectors
+    return [each for each in named if each is named[0] or not ROLE.fullmatch(each)] or selectors
 
 
 async def go(run: Run, given: Mapping[str, str], ports: Ports) -> None:
@@ -304,7 +303,7 @@ class _StepRun:
             return {"pageId": run.pages[name]}
         if self._step.action == "goto":
             return {}
-        raise ValidationFailed(f"No step before this one opened {name}.", details=field_details("page"))
+        raise ValidationFailed(f"No step before this one opened {quoted(name)}.", details=field_details("page"))
 
     async def _difference(self, seen: Seen) -> str:
         """Say how the effect differs from what is expected; "" if it does not."""
@@ -312,7 +311,7 @@ class _StepRun:
         page: Json = {"pageId": self._run.pages[self._step.page]}
         missing = [name for name in self._step.opens if name not in self._run.pages]
         if missing or expect is None:
-            return f"it opened no {', no '.join(missing)}" if missing else ""
+            return f"it opened no {', no '.join(map(quoted, missing))}" if missing else ""
         sent = cast("list[Json]", seen.result.get("requests") or [])  # as acts report them
         files = cast("list[Json]", seen.result.get("downloads") or [])  # as acts report them
         for request in expect.requests:
@@ -366,40 +365,34 @@ class _StepRun:
         return True
 
     async def _healed(self, error: BrowseError) -> Seen:
-        """Do the step with the only element of the same role and name, if the run may do that. Raises FlowStopped, with
-        the elements that come nearest."""
+        """Do the step with what its element has become, if the run may do that. Raises FlowStopped, with the elements
+        that come nearest."""
         code = error.body().code
-        found = await self._nearest() if code in _MISSING | {AmbiguousSelector.code} else []
-        same = [each for each in found if (each.get("role"), each.get("name")) == self._role_and_name]
-        if self._run.heal and len(same) == 1 and len(self._choices) == 1 and same[0].get("ref"):
+        meant = Meant(self._selectors, self._find)
+        found = await meant.nearest() if code in _MISSING | {AmbiguousSelector.code} else []
+        ref, why = "", ""
+        if self._run.heal and len(self._choices) == 1 and code in _MISSING | {AmbiguousSelector.code}:
+            ref, why = await meant.healed(found)
+        if ref:
             try:
-                seen = await self._first_found(dict.fromkeys(self._choices, str(same[0]["ref"])))
+                seen = await self._first_found(dict.fromkeys(self._choices, ref))
             except BrowseError as failure:
                 raise self._stopped(failure.message, found, failure) from None
-            self._run.healed.append(
-                f"step {self._number} took the only {same[0]['role']} {quoted(str(same[0]['name']))}"
-            )
+            self._run.healed.append(f"step {self._number} {why}")
             return seen
         raise self._stopped(error.message, found, error) from None
 
     @property
-    def _role_and_name(self) -> tuple[str, str] | None:
-        places, missing = selectors_of(self._step.arguments), self._run.missing
-        listed = places.get(missing) or [each for selectors in places.values() for each in selectors]
-        found = next(filter(None, map(_ROLE.search, listed)), None)
-        return (found[1], flows.unquoted(found[2][1:-1])) if found else None
+    def _selectors(self) -> list[str]:
+        """Return the selectors of the element that was not found, or of all."""
+        places = selectors_of(self._step.arguments)
+        return places.get(self._run.missing) or [each for selectors in places.values() for each in selectors]
 
-    async def _nearest(self) -> list[Json]:
-        """Return the elements whose role and name are like the step's; if there are none, those of its role."""
-        like, page_id = self._role_and_name, self._run.pages.get(self._step.page)
-        for query in ({"role": like[0], "name": like[1]}, {"role": like[0]}) if like and page_id else ():
-            try:
-                seen = await self._perform({"action": "find", **query, "pageId": page_id})
-            except BrowseError:
-                return []
-            if matches := cast("list[Json]", seen.result.get("matches") or []):  # as `find` gives them
-                return matches
-        return []
+    async def _find(self, query: Json) -> list[Json]:
+        if not (page_id := self._run.pages.get(self._step.page)):
+            return []
+        seen = await self._perform({"action": "find", **query, "pageId": page_id})
+        return cast("list[Json]", seen.result.get("matches") or [])  # as `find` gives them
 
     def _stopped(self, why: str, found: list[Json], error: BrowseError | None = None) -> FlowStopped:
         code = error.body().code if error else ""

@@ -1746,7 +1746,8 @@ class BrowserActions(Calling):
         name: Lower case, such as send-invoice.
         values: By parameter: text, number, true or false, {"secret": NAME}.
         page_id: A page of yours to do it on.
-        heal: If an element is not found, take the only one of its role and name. Default: False.
+        heal: If an element is not found, take the only one of its role and name, or one in its place that was renamed.
+            Default: False.
         dry_run: Only check that it could begin, and list its steps. Default: False.
         """
         return self._call("run_flow", Done, locals())
@@ -3333,7 +3334,8 @@ class AsyncBrowserActions(AsyncCalling):
         name: Lower case, such as send-invoice.
         values: By parameter: text, number, true or false, {"secret": NAME}.
         page_id: A page of yours to do it on.
-        heal: If an element is not found, take the only one of its role and name. Default: False.
+        heal: If an element is not found, take the only one of its role and name, or one in its place that was renamed.
+            Default: False.
         dry_run: Only check that it could begin, and list its steps. Default: False.
         """
         return await self._call("run_flow", Done, locals())

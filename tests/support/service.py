@@ -171,11 +171,18 @@ class RunningService:
 
     @asynccontextmanager
     async def agent(
-        self, label: str = "", client_id: str | None = None, *, operator: bool = False
+        self,
+        label: str = "",
+        client_id: str | None = None,
+        *,
+        operator: bool = False,
+        limits: dict[str, AnyJson] | None = None,
     ) -> AsyncIterator[Agent]:
-        """Return a client, with an identity of its own unless one is given; or the account's own person."""
+        """Return a client, with an identity of its own unless one is given; or the account's own person. Its token may
+        have limits."""
         client_id = client_id or f"client-{next(_numbers)}"
-        token = mint(self.secret, client_id, label or client_id, operator=operator)
+        claims = {wire.TOKEN_LIMITS: limits} if limits else {}
+        token = mint(self.secret, client_id, label or client_id, operator=operator, claims=claims)
         async with httpx.AsyncClient(
             transport=httpx.ASGITransport(app=self.app),
             base_url=self.base_url,

@@ -82,6 +82,12 @@ const hasText = (e, text) => {
   }
   return clean(e.textContent) === text;
 };
+// Returns the place of an element, with the number of those after it: if that differs, another may have moved up.
+const place = (e, root) => {
+  const path = cssPath(e, root), after = [...parentElement(e)?.children ?? []].filter(each => each.localName === e.localName);
+  return /:nth-of-type\(\d+\)$/.test(path) ? `${path}:nth-last-of-type(${after.length - after.indexOf(e)})` : path;
+};
+
 const selectorsOf = e => {
   const root = e.getRootNode(), role = roleOf(e), name = nameOf(e), short = name && name.length <= MOST_NAME;
   const likes = [...root.querySelectorAll(e.localName)], at = likes.indexOf(e), text = clean(e.textContent);
@@ -99,7 +105,7 @@ const selectorsOf = e => {
     css && root.querySelectorAll(css).length === 1 && css,
     says && alone && `text=${JSON.stringify(text)}`,
     !alone && byRole,
-    root === document && (!alone ? ownCss(e, root) : cssPath(e, root)),
+    root === document && (!alone ? ownCss(e, root) : place(e, root)),
   ];
   return {selectors: selectors.filter(selector => selector), alone};
 };

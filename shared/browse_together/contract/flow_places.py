@@ -16,6 +16,14 @@ _TAGS: Final = re.compile(r"(?:#|[a-z][\w-]*(?:[\[: >]|$)).*", re.DOTALL)
 def is_place(selector: str) -> bool:
     """Return whether a selector finds an element by its place in the document, where another may be by now: by a
     number, or by tags and ids."""
-    last = selector.rpartition(_INTO_FRAME)[2]
-    is_numbered = not last.startswith(_BY_WORDS) and _NUMBER.search(_QUOTED.sub("", last))
-    return bool(is_numbered or _TAGS.fullmatch(last))
+    return is_numbered(selector) or _TAGS.fullmatch(_last(selector)) is not None
+
+
+def is_numbered(selector: str) -> bool:
+    """Return whether a selector finds an element by a number in order."""
+    last = _last(selector)
+    return not last.startswith(_BY_WORDS) and _NUMBER.search(_QUOTED.sub("", last)) is not None
+
+
+def _last(selector: str) -> str:
+    return selector.rpartition(_INTO_FRAME)[2]

@@ -44,7 +44,7 @@ async def test_fill_of_a_field_that_opens_its_list_says_so_and_names_the_call_th
         "<ul id=l role=listbox hidden><li role=option>Apple<li role=option>Apricot</ul>"
     )
     result = await tab.call("fill", selector="#i", value="Ap")
-    assert result == {"observed": "as given: 'Ap'; its list is open: find {\"role\": \"option\"}"}
+    assert result == {"observed": 'as given: \'Ap\'; its list is open: find {"role": "option"}'}
     assert (await tab.call("find", role="option"))["total"] == 2
     await tab.show("<input id=i role=combobox aria-haspopup=dialog oninput=\"this.ariaExpanded = 'true'\">")
     assert await tab.call("fill", selector="#i", value="2026-03-04") == {"observed": "as given: '2026-03-04'"}

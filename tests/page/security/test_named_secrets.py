@@ -112,7 +112,9 @@ async def test_a_secret_is_only_for_its_origin_also_in_frames(agent: Agent, shop
         assert (await agent.error("type", pageId="p", selector=selector, frame=where, text=REF))["code"] == "FORBIDDEN"
     script = "[...document.querySelectorAll('iframe')].map(f => f.contentDocument?.querySelector('input').value)"
     assert (await agent.call("evaluate_script", pageId="p", expression=script))["value"] == [None, ""]
-    assert (await agent.call("fill", pageId="p", selector="#own", value=REF))["observed"] == f"as given: {len(VALUE)} characters"
+    assert (await agent.call("fill", pageId="p", selector="#own", value=REF))[
+        "observed"
+    ] == f"as given: {len(VALUE)} characters"
 
 
 async def test_a_sandboxed_document_is_of_no_origin_whatever_its_address(agent: Agent, shop: Shop) -> None:

@@ -55,7 +55,11 @@ class RunFlow(Action):
     flow: Name
     values: Values = Field(default={})
     page_id: PageId | None = Field(default=None, description="A page of yours to do it on.")
-    heal: bool = Field(default=False, description="If an element is not found, take the only one of its role and name.")
+    heal: bool = Field(
+        default=False,
+        description="If an element is not found, take the only one of its role and name, or one in its place that was "
+        "renamed.",
+    )
     dry_run: bool = Field(default=False, description="Only check that it could begin, and list its steps.")
 
 
