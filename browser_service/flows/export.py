@@ -135,6 +135,17 @@ def _on_element(call: Callable[[Arguments], str]) -> Writer:
     return lambda arguments, page, _: [f"{_locator(arguments.get('selector'), page)}.{call(arguments)}"]
 
 
+def _by_keys(on_element: str, on_page: str, argument: str) -> Writer:
+    """Write what goes to an element, or where the focus is."""
+
+    def write(arguments: Arguments, page: str, _: Step) -> list[str]:
+        given, selector = _text(arguments.get(argument)), arguments.get("selector")
+        there = f"{_locator(selector, page)}.{on_element}" if selector else f"{page}.keyboard.{on_page}"
+        return [f"{there}({given})"]
+
+    return write
+
+
 def _pointed(name: str, arguments: Arguments) -> str:
     given = [f"{theirs}={arguments[ours]!r}" for ours, theirs in _OPTIONS.items() if ours in arguments]
     return f"{name}({', '.join(given)})"
@@ -167,14 +178,10 @@ _WRITERS: Final[dict[str, Writer]] = {
     "goto": lambda arguments, page, _: [f"{page}.goto({_text(arguments.get('url'))})"],
     **{name: lambda _, page, __, call=call: [f"{page}.{call}"] for name, call in _OF_PAGE.items()},  # type: ignore[misc] # bound now
     "fill": _on_element(lambda arguments: f"fill({_text(arguments.get('value', arguments.get('text')))})"),
-    "type": _on_element(lambda arguments: f"press_sequentially({_text(arguments.get('text'))})"),
+    "type": _by_keys("press_sequentially", "type", "text"),
     "select_option": _on_element(lambda arguments: f"select_option({_choice(arguments)})"),
     "fill_form": _fields,
-    "press": lambda arguments, page, _: [
-        f"{_locator(arguments['selector'], page)}.press({_text(arguments.get('key'))})"
-        if arguments.get("selector")
-        else f"{page}.keyboard.press({_text(arguments.get('key'))})"
-    ],
+    "press": _by_keys("press", "press", "key"),
     "handle_dialog": lambda _, __, ___: [],  # answered where the act before it asks
     "set_dialog_policy": lambda arguments, page, _: (
         [f"{page}.on('dialog', {_answer(arguments)})"] if arguments.get("policy") != "ask" else None

@@ -286,15 +286,18 @@ class PageActions(Calling):
         return self._call("fill", Done, locals())
 
     def type(
-        self, selector: str, text: str | SecretRef, *, frame: str | None = None, strict: bool | None = None,
-        delay: float | None = None, no_wait_after: bool | None = None, **common: Unpack[OfPage],
+        self, text: str | SecretRef, *, selector: str | None = None, frame: str | None = None,
+        strict: bool | None = None, delay: float | None = None, no_wait_after: bool | None = None,
+        **common: Unpack[OfPage],
     ) -> Done:
-        """Type text key by key, after what is there. Prefer `fill`. It is for pages that listen for keys.
+        """Type text key by key into an element, or where the focus is. Prefer `fill`. It is for pages that listen for
+        keys. It comes after what is there: in a paragraph of an editor at its end, and without a selector where the
+        caret is.
 
-        selector: Ref (e12), CSS or role=...
-        frame: Selector of its iframe; refs need none.
-        strict: false takes the first of several. Default: True.
         text: Text, or {"secret": NAME}.
+        selector: Focused first.
+        frame: Selector of its iframe.
+        strict: false takes the first of several. Default: True.
         delay: Ms between keys. Default: 0.
         no_wait_after: Do not wait for a navigation that the act starts. Default: False.
         """
@@ -1874,15 +1877,18 @@ class AsyncPageActions(AsyncCalling):
         return await self._call("fill", Done, locals())
 
     async def type(
-        self, selector: str, text: str | SecretRef, *, frame: str | None = None, strict: bool | None = None,
-        delay: float | None = None, no_wait_after: bool | None = None, **common: Unpack[OfPage],
+        self, text: str | SecretRef, *, selector: str | None = None, frame: str | None = None,
+        strict: bool | None = None, delay: float | None = None, no_wait_after: bool | None = None,
+        **common: Unpack[OfPage],
     ) -> Done:
-        """Type text key by key, after what is there. Prefer `fill`. It is for pages that listen for keys.
+        """Type text key by key into an element, or where the focus is. Prefer `fill`. It is for pages that listen for
+        keys. It comes after what is there: in a paragraph of an editor at its end, and without a selector where the
+        caret is.
 
-        selector: Ref (e12), CSS or role=...
-        frame: Selector of its iframe; refs need none.
-        strict: false takes the first of several. Default: True.
         text: Text, or {"secret": NAME}.
+        selector: Focused first.
+        frame: Selector of its iframe.
+        strict: false takes the first of several. Default: True.
         delay: Ms between keys. Default: 0.
         no_wait_after: Do not wait for a navigation that the act starts. Default: False.
         """

@@ -10,7 +10,7 @@ from playwright.async_api import ElementHandle, FileChooser, Locator
 
 from browse_together.contract.actions import editing, interaction
 from browse_together.contract.actions.base import ElementAction
-from browse_together.contract.errors import ValidationFailed, WithoutEffect, field_details
+from browse_together.contract.errors import ElementNotInteractable, ValidationFailed, WithoutEffect, field_details
 from browse_together.contract.model import Json
 from browse_together.contract.next_calls import next_call
 from browse_together.contract.wire import AS_GIVEN
@@ -33,12 +33,12 @@ from browser_service.host.elements import locators, targets
 from browser_service.host.elements.filled_fields import FIELD, Field
 from browser_service.host.elements.locators import without_state_check
 from browser_service.host.handle.page import BrowserPage
-from browser_service.host.scripts import script
-from browser_service.host.scripts.results import bounded
+from browser_service.host.scripts import results, script
 from browser_service.host.stages.delta import TURNS, shows_changes
 from browser_service.host.tabs.presses import chord, clicks, filling, sent, typing
 
-_READY_FOR_KEYS: Final = bounded(script("keys_ready"))
+_READY_FOR_KEYS: Final = results.bounded(script("keys_ready"))
+_IS_FIELD: Final = results.bounded("e => e.isContentEditable || e.matches('input, textarea')")
 _FINAL_EVENTS: Final = {"left": "click", "middle": "auxclick", "right": "contextmenu"}
 _ACTIVATING_KEYS: Final = ("Enter", "Space", " ")
 """Keys that may submit a form or click."""
@@ -127,17 +127,23 @@ async def fill(page: BrowserPage, action: interaction.Fill) -> Json:
 
 
 async def type_(page: BrowserPage, action: interaction.Type) -> Json:
-    element = await _element(page, action, for_act=False)
-    await world.evaluate(element, _READY_FOR_KEYS, argument=True, timeout_ms=action.timeout)
-    target, text = await to_type(page, element, action.text, action.timeout)
+    element, receiver = await _for_keys(page, action, types=True, parts=isinstance(action.text, str))
+    is_field = action.selector is not None or results.value_of(await world.evaluate(element, _IS_FIELD)) is True
+    if not (is_field or isinstance(action.text, str)):
+        raise ElementNotInteractable(
+            "No field has the focus, and a secret goes into one alone.",
+            hint=f"Name it: {next_call('type', selector='...', text={'secret': action.text.secret})}.",
+        )
+    target, text = await to_type(page, receiver, action.text, action.timeout)
 
     async def put() -> None:
         if isinstance(target, ElementHandle) and await code_boxes.have_room(target, text):
             await code_boxes.enter(target, text, action.selector, action.timeout)
             return
-        if isinstance(target, Locator):
-            pressing = target.press_sequentially(**action.own_arguments(), timeout=action.allowed_ms())
-            await sent(pressing, typing(text))
+        if isinstance(target, Locator) or isinstance(action.text, str):
+            type_in = target.press_sequentially if isinstance(target, Locator) else target.type
+            within, waits_not = action.allowed_ms(), action.no_wait_after
+            await sent(type_in(text, delay=action.delay, no_wait_after=waits_not, timeout=within), typing(text))
             return
         async with kept_whole(page, target, action.text, text, action.selector):
             for sign in text:  # each goes to the element itself, even if the page moves the focus meanwhile
@@ -146,21 +152,32 @@ async def type_(page: BrowserPage, action: interaction.Type) -> Json:
                 )
                 await sent(pressing, typing(sign))
 
+    if not is_field:
+        await put()
+        return {}
     result = await field_after(page, action, element, put, text, event=None)
     if result is not None and (told := await in_boxes(element, result["value"], text, action)):
         return {"observed": f"{AS_GIVEN}, {told}"}
     return typed_reply(result, text)
 
 
+async def _for_keys(
+    page: BrowserPage, action: interaction.Type | interaction.Press, *, types: bool, parts: bool = True
+) -> tuple[Locator | ElementHandle, Locator | ElementHandle]:
+    """Return the element for keys, and the one that receives them: its editor, if it is a part of one and that
+    counts."""
+    if action.selector is None:
+        focused = await targets.focused_element(page.playwright)
+        return focused, focused
+    element = await page.elements.find(action.selector, action.frame, strict=action.strict)
+    ready = await world.evaluate(element, _READY_FOR_KEYS, argument=[types, parts], timeout_ms=action.timeout)
+    return element, await targets.focused_element(page.playwright) if results.value_of(ready) is True else element
+
+
 async def press(page: BrowserPage, action: interaction.Press) -> Json:
     if action.pastes:
         return await _paste_copied(page, action)
-    element: Locator | ElementHandle
-    if action.selector is None:
-        element = await targets.focused_element(page.playwright)
-    else:
-        element = await page.elements.find(action.selector, action.frame, strict=action.strict)
-        await world.evaluate(element, _READY_FOR_KEYS, argument=False, timeout_ms=action.timeout)
+    _, element = await _for_keys(page, action, types=False)
 
     async def press_keys() -> None:
         async with targets.released_on_error(page.playwright, action.key):

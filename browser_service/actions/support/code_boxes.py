@@ -21,7 +21,7 @@ async def have_room(first: ElementHandle, text: str) -> bool:
     return len(text) >= _LEAST and await _shown(first, text) is not None
 
 
-async def enter(first: ElementHandle, text: str, selector: str, timeout_ms: float) -> str:
+async def enter(first: ElementHandle, text: str, selector: str | None, timeout_ms: float) -> str:
     """Type a character into each box that does not have it: the page may have moved on by itself from one to the next.
     Return what was done. Raises WithoutEffect if the boxes have something else then."""
     for number, sign in enumerate(text):
@@ -40,12 +40,14 @@ async def enter(first: ElementHandle, text: str, selector: str, timeout_ms: floa
     return f"in {len(text)} boxes of one character"
 
 
-async def in_boxes(element: Locator, has: str, text: str, action: interaction.Fill | interaction.Type) -> str:
+async def in_boxes(
+    element: Locator | ElementHandle, has: str, text: str, action: interaction.Fill | interaction.Type
+) -> str:
     """Enter the rest of a text of which an element took one character at most, if it is the first of several boxes.
     Return what was done, "" if it is none. Raises WithoutEffect."""
     if len(has) > 1:
         return ""
-    first = await none_if_gone(world.handle_of(element, action.timeout))
+    first = await none_if_gone(_handle(element, action.timeout))
     if first is None or not await have_room(first, text):
         return ""
     return await enter(first, text, action.selector, action.timeout)
@@ -54,3 +56,7 @@ async def in_boxes(element: Locator, has: str, text: str, action: interaction.Fi
 async def _shown(first: ElementHandle, text: str) -> str | None:
     """Return what the boxes show together; None if they are none."""
     return next(iter(results.read(list[str], await world.evaluate(first, _TEXT, len(text)))), None)
+
+
+async def _handle(element: Locator | ElementHandle, timeout_ms: float) -> ElementHandle:
+    return await world.handle_of(element, timeout_ms) if isinstance(element, Locator) else element

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final, Generic, TypeVar
 
-from playwright.async_api import Locator
+from playwright.async_api import ElementHandle, Locator
 from typing_extensions import TypedDict
 
 from browse_together.contract.cuts import cut
@@ -62,7 +62,11 @@ class Question(Generic[T]):
         return call_of(_FIELD_AFTER, self.expression)
 
     async def after(
-        self, page: BrowserPage, selector: str, element: Locator, act: Callable[[], Awaitable[R]]
+        self,
+        page: BrowserPage,
+        selector: str | None,
+        element: Locator | ElementHandle,
+        act: Callable[[], Awaitable[R]],
     ) -> tuple[R, T | None]:
         """Perform the act. Return its result, and the answer once the page's scripts and requests have settled, or
         None if the field is gone. The caller's next call looks at the field once more.
@@ -70,7 +74,9 @@ class Question(Generic[T]):
         The question is sent before the act, so that the page knows what its scripts started at the event. A label
         stands for its control, as in Playwright's own acts.
         """
-        if self.event is None or page.playwright.workers:  # only the page sees its workers' messages
+        if (
+            self.event is None or selector is None or isinstance(element, ElementHandle) or page.playwright.workers
+        ):  # only the page sees its workers' messages
             return await act(), await _read(page, selector, element, self, keys=self.enters)
         over, frame = secrets.token_hex(8), page.looks.document_of(selector, None) if is_ref(selector) else None
         target: world.Target = frame or await none_if_gone(world.keep(element)) or element
@@ -97,8 +103,8 @@ def watch_ms(page: BrowserPage) -> int:
 
 async def _read(
     page: BrowserPage,
-    selector: str,
-    element: Locator,
+    selector: str | None,
+    element: Locator | ElementHandle,
     question: Question[T],
     seen: list[_Shown] | None = None,
     *,
@@ -117,7 +123,8 @@ async def _read(
         raise UnknownOutcome(f"The act was done; what the field shows now is not known. {error}") from error
     if not seen:
         return None
-    page.tab.field_watch.note(page.call.client_id, page.observer.moves, selector, element, seen[0]["shows"])
+    if selector is not None and isinstance(element, Locator):
+        page.tab.field_watch.note(page.call.client_id, page.observer.moves, selector, element, seen[0]["shows"])
     return of_kind(question.kind, seen[0]["value"])
 
 

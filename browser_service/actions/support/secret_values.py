@@ -25,7 +25,7 @@ _EMPTIED_WITHIN_S: Final = 1.0
 
 
 async def to_type(
-    page: BrowserPage, element: Locator, value: str | SecretRef, timeout_ms: float
+    page: BrowserPage, element: Locator | ElementHandle, value: str | SecretRef, timeout_ms: float
 ) -> tuple[Locator | ElementHandle, str]:
     """Return what to type into which element: a text unchanged, or a secret if the element's document may have it.
 
@@ -35,7 +35,7 @@ async def to_type(
     if isinstance(value, str):
         return element, value
     secret = page.secret(value.secret)
-    handle = await world.handle_of(element, timeout_ms)
+    handle = element if isinstance(element, ElementHandle) else await world.handle_of(element, timeout_ms)
     origin = await _origin_for(page, secret, await handle.owner_frame())
     text = _given(page, secret, origin)
     await page.session.given_secrets.prepare(handle, origin)
@@ -44,7 +44,7 @@ async def to_type(
 
 @contextlib.asynccontextmanager
 async def kept_whole(
-    page: BrowserPage, target: Locator | ElementHandle, value: object, text: str, selector: str
+    page: BrowserPage, target: Locator | ElementHandle, value: object, text: str, selector: str | None
 ) -> AsyncIterator[None]:
     """Check after typing that a field has the whole secret, if it was given one. Raises WithoutEffect if it has a part,
     which is removed: a page may send and show it where nobody would recognise it."""
@@ -57,7 +57,7 @@ async def kept_whole(
 
 
 async def _check_kept(
-    page: BrowserPage, target: Locator | ElementHandle, value: object, text: str, selector: str
+    page: BrowserPage, target: Locator | ElementHandle, value: object, text: str, selector: str | None
 ) -> None:
     if not isinstance(value, SecretRef) or not isinstance(target, ElementHandle):
         return

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
-from playwright.async_api import Locator
+from playwright.async_api import ElementHandle, Locator
 from typing_extensions import TypedDict
 
 from browse_together.contract.actions import interaction
@@ -44,7 +44,7 @@ class _TypedValue(TypedDict):
 async def field_after(
     page: BrowserPage,
     action: interaction.Fill | interaction.Type,
-    element: Locator,
+    element: Locator | ElementHandle,
     act: Callable[[], Awaitable[None]],
     text: str,
     *,
@@ -59,7 +59,11 @@ async def field_after(
         result["secret"] = result["secret"] or text != (
             action.value if isinstance(action, interaction.Fill) else action.text
         )
-    page.remember_field(action.selector, action.frame, result and result["field"], strict=action.strict)
+    field = result["field"] if result is not None else None
+    if action.selector is not None:
+        page.remember_field(action.selector, action.frame, field, strict=action.strict)
+    elif field is not None:
+        page.remember_field(field["selector"], field["frame"], field)
     return result
 
 

@@ -85,7 +85,7 @@ USES = {
     "key_released": "run($('#i'))",
     "kept_call": "run(() => 3, 'alone')([], 1, '')",
     "kept_engine": "run().queryAll($('#b'), 'keep:k')[0].id",
-    "keys_ready": "run($('#i'), true) ?? document.activeElement.id",
+    "keys_ready": "run($('#i'), [true, true]) || document.activeElement.id",
     "lasting": "run($('#b'))",
     "lasting_pressed": "run(null, 50)",
     "list_options": "run($('#s'))",

@@ -37,6 +37,13 @@ def test_an_export_is_python_whatever_its_parameters_are_called(name: str) -> No
         assert f".fill(f'Dear {{flow_{name}}}!')" in text
 
 
+def test_keys_without_an_element_go_where_the_focus_is_in_an_export_too() -> None:
+    keys = [{"action": "type", "text": "Hello"}, {"action": "press", "key": "Enter"}]
+    text = as_python(parse(flow_of(parameters={}, steps=keys), "tea"))
+    assert "page.keyboard.type('Hello')" in text
+    assert "page.keyboard.press('Enter')" in text
+
+
 def test_an_exported_program_knows_its_values_before_it_starts_a_browser() -> None:
     text = as_python(parse(flow_of(parameters={"from_": {}, "size": {"default": "M"}}), "tea"))
     assert "'--from_', dest='from_', required=True)" in text

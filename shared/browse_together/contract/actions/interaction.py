@@ -119,18 +119,22 @@ class Fill(ElementAction):
         return (self.value,) if isinstance(self.value, str) and self.value else ()
 
 
-class Type(ElementAction):
-    """Type text key by key, after what is there. Prefer `fill`.
+class Type(PageAct):
+    """Type text key by key into an element, or where the focus is. Prefer `fill`.
 
-    It is for pages that listen for keys."""
+    It is for pages that listen for keys. It comes after what is there: in a paragraph of an editor at its end, and
+    without a selector where the caret is."""
 
-    everyday = ()
+    everyday = ("selector",)
     input = Input.KEYS
     reports = Reports.VALUE
 
     text: str | SecretRef = Field(
         validation_alias=AliasChoices("text", "value"), description='Text, or {"secret": NAME}.'
     )
+    selector: Selector | None = Field(default=None, description="Focused first.")
+    frame: Selector | None = Field(default=None, description="Selector of its iframe.")
+    strict: bool = Field(default=True, description="false takes the first of several.")
     delay: float = Field(default=0, ge=0, le=1_000, description="Ms between keys.")
     no_wait_after: NoWaitAfter = False
 
