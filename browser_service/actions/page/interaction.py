@@ -16,7 +16,7 @@ from browse_together.contract.next_calls import next_call
 from browse_together.contract.wire import AS_GIVEN
 from browser_service.actions.page.editing import paste
 from browser_service.actions.page.pointer import check_button
-from browser_service.actions.support import code_boxes
+from browser_service.actions.support import code_boxes, scaled_frames
 from browser_service.actions.support.code_boxes import in_boxes
 from browser_service.actions.support.editors import or_of_editor, replace_text, unless_editor
 from browser_service.actions.support.field_values import (
@@ -49,20 +49,22 @@ _WHERE: Final = ("selector", "frame", "strict", "timeout")
 async def click(page: BrowserPage, action: interaction.Click) -> Json:
     check_button(page, action.button)
     element = await _element(page, action)
+    frame = page.looks.document_of(action.selector, action.frame)
+    scaled = frame is None and await scaled_frames.has(page.playwright, element, action.timeout)
 
     async def press_mouse(found: Locator) -> None:
         times = 0 if action.trial else action.click_count
-        clicking = locators.click(found, **action.own_arguments(), timeout=action.timeout)
+        by_mouse = scaled_frames.click(page.playwright, found, action) if scaled else None
+        clicking = by_mouse or locators.click(found, **action.own_arguments(), timeout=action.timeout)
         await sent(clicking, clicks(times, action.modifiers))
 
     if action.trial or action.no_wait_after:
         await page.elements.act(element, action.selector, press_mouse, strict=action.strict)
         return {}
-    frame = page.looks.document_of(action.selector, action.frame)
     with page.tab.file_choosers.during_act() as opened_chooser:
         asked = page.looks.state_question(TURNS) if shows_changes(page, action) else None
         kind = _FINAL_EVENTS[action.button]
-        async with Witness(element, frame, kind=kind, force=action.force, asked=asked) as witness:
+        async with Witness(element, frame, kind=kind, force=action.force or scaled, asked=asked) as witness:
             await page.elements.act(element, action.selector, press_mouse, strict=action.strict)
             verdict = await witness.verdict()
         page.note_target(action.selector, action.frame, verdict.lasting)

@@ -11,6 +11,7 @@ from pydantic import FiniteFloat
 from browse_together.contract.errors import ElementNotInteractable
 from browse_together.contract.model import Json
 from browser_service.host import world
+from browser_service.host.elements.frames import origin_of_frame
 from browser_service.host.scripts import results, script
 from browser_service.host.world.handles import taken
 
@@ -18,12 +19,31 @@ _ELEMENT_NAME: Final = results.bounded(script("element_name"))
 _ELEMENT_AT: Final = script("element_at")
 _CLICK_POINT: Final = results.bounded(script("click_point"))
 _FRAME_CORNER: Final = results.bounded(script("frame_corner"))
+_TELLS: Final = 0.01
+"""From this difference on, a frame counts as drawn smaller or larger: sizes are rounded."""
 _FOCUSED_ELEMENT: Final = script("focused_element")
 
 
 class Point(NamedTuple):
     x: FiniteFloat
     y: FiniteFloat
+
+
+class FrameCorner(NamedTuple):
+    """Where the document in a frame begins in the one around it, and by how much it is drawn larger."""
+
+    left: FiniteFloat
+    top: FiniteFloat
+    across: FiniteFloat
+    down: FiniteFloat
+
+    def around(self, x: float, y: float) -> Point:
+        """Return where a point of the frame is in the document around it."""
+        return Point(self.left + x * self.across, self.top + y * self.down)
+
+    def within(self, x: float, y: float) -> Point:
+        """Return where a point of the document around it is in the frame."""
+        return Point((x - self.left) / (self.across or 1), (y - self.top) / (self.down or 1))
 
 
 async def element_at(page: Page, x: float, y: float) -> ElementHandle | None:
@@ -34,8 +54,7 @@ async def element_at(page: Page, x: float, y: float) -> ElementHandle | None:
         content_frame = await element.content_frame() if element is not None else None
         if element is None or content_frame is None:
             return element
-        left, top = results.read(Point, await world.evaluate(element, _FRAME_CORNER))
-        x, y, frame = x - left, y - top, content_frame
+        (x, y), frame = (await _corner(element)).within(x, y), content_frame
 
 
 async def element_name_at(page: Page, x: float, y: float) -> str:
@@ -66,9 +85,25 @@ async def point_of(element: ElementHandle, point: Json | None, *, ticks: bool = 
     x, y = results.read(Point, await world.evaluate(element, _CLICK_POINT, [point, ticks]))
     frame = await element.owner_frame()
     while frame is not None and frame.parent_frame is not None:
-        left, top = results.read(Point, await world.evaluate(taken(await frame.frame_element()), _FRAME_CORNER))
-        x, y, frame = x + left, y + top, frame.parent_frame
+        corner = await _corner(taken(await frame.frame_element()))
+        (x, y), frame = corner.around(x, y), frame.parent_frame
     return Point(x, y)
+
+
+async def is_scaled(element: ElementHandle) -> bool:
+    """Return whether an element is in a frame of another origin that is drawn smaller or larger."""
+    frame = await element.owner_frame()
+    while frame is not None and (around := frame.parent_frame) is not None:
+        if origin_of_frame(frame) != origin_of_frame(around):
+            _, _, across, down = await _corner(taken(await frame.frame_element()))
+            if abs(across - 1) > _TELLS or abs(down - 1) > _TELLS:
+                return True
+        frame = around
+    return False
+
+
+async def _corner(frame: ElementHandle) -> FrameCorner:
+    return results.read(FrameCorner, await world.evaluate(frame, _FRAME_CORNER))
 
 
 async def focused_element(page: Page) -> ElementHandle:

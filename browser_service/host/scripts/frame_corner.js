@@ -1,7 +1,9 @@
-// Returns where the document in a frame begins, in pixels of the document around the frame.
+// Returns where the document in a frame begins, in pixels of the document around the frame, and by how much it is drawn
+// larger there: [left, top, across, down].
 import {inset} from "./frame_inset.js";
 
 export default e => {
-  const {left, top} = e.getBoundingClientRect(), [x, y] = inset(e);
-  return [left + x, top + y];
+  const {left, top, width, height} = e.getBoundingClientRect(), [x, y] = inset(e);
+  const across = width / e.offsetWidth || 1, down = height / e.offsetHeight || 1;
+  return [left + x * across, top + y * down, across, down];
 };
