@@ -8,9 +8,9 @@ from typing import Final
 
 from playwright.async_api import ElementHandle, FileChooser, Locator
 
-from browse_together.contract.actions import editing, interaction
+from browse_together.contract.actions import interaction
 from browse_together.contract.actions.base import ElementAction
-from browse_together.contract.errors import ElementNotInteractable, ValidationFailed, WithoutEffect, field_details
+from browse_together.contract.errors import ElementNotInteractable, WithoutEffect
 from browse_together.contract.model import Json
 from browse_together.contract.next_calls import next_call
 from browse_together.contract.wire import AS_GIVEN
@@ -18,6 +18,7 @@ from browser_service.actions.page.editing import paste
 from browser_service.actions.page.pointer import check_button
 from browser_service.actions.support import code_boxes, scaled_frames
 from browser_service.actions.support.code_boxes import in_boxes
+from browser_service.actions.support.copied import pasted
 from browser_service.actions.support.editors import or_of_editor, replace_text, unless_editor
 from browser_service.actions.support.field_values import (
     Question,
@@ -43,7 +44,6 @@ _FINAL_EVENTS: Final = {"left": "click", "middle": "auxclick", "right": "context
 _ACTIVATING_KEYS: Final = ("Enter", "Space", " ")
 """Keys that may submit a form or click."""
 _CHOOSER_S: Final = 1.0
-_WHERE: Final = ("selector", "frame", "strict", "timeout")
 
 
 async def click(page: BrowserPage, action: interaction.Click) -> Json:
@@ -178,7 +178,7 @@ async def _for_keys(
 
 async def press(page: BrowserPage, action: interaction.Press) -> Json:
     if action.pastes:
-        return await _paste_copied(page, action)
+        return await paste(page, pasted(page, action))
     _, element = await _for_keys(page, action, types=False)
 
     async def press_keys() -> None:
@@ -206,20 +206,6 @@ async def _copy(page: BrowserPage, element: Locator | ElementHandle, press_keys:
     if copied is None:
         return {"observed": "nothing that can be copied was selected"}
     return {"observed": f"{len(copied.text):,} characters were copied, for you alone, in this session"}
-
-
-async def _paste_copied(page: BrowserPage, action: interaction.Press) -> Json:
-    """Paste what this client copied. The browser's own clipboard may have what others copied."""
-    copied = page.session.clipboards.of(page.call.client_id)
-    if copied is None:
-        raise ValidationFailed(
-            "There is nothing to paste: you copied nothing in this session by Control+c or Control+x, and what others "
-            "copied is not yours.",
-            hint=f"Give the text: {next_call('paste', text='...')}.",
-            details=field_details("key"),
-        )
-    given = editing.Paste(text=copied.text, html=copied.html, **action.model_dump(include={*_WHERE}))
-    return await paste(page, given)
 
 
 async def hover(page: BrowserPage, action: interaction.Hover) -> Json:

@@ -4,6 +4,8 @@ from typing import Final, NamedTuple
 
 import pytest
 
+from browse_together.contract.actions.traits import Scope
+from browse_together.contract.catalogue import ACTIONS
 from tests.support.json import AnyJson
 from tests.support.named_calls import named_calls
 from tests.support.service import Agent
@@ -77,7 +79,9 @@ CASES: Final = {
         "<iframe srcdoc='<button>Buy</button>'></iframe>", {"action": "content", "selector": "button"}, set()
     ),
     "no section": Case("<h1>Tea</h1>", {"action": "content", "section": "9zz"}, {"content"}),
-    "nothing to paste": Case("<input autofocus>", {"action": "press", "key": "Control+v"}, {"paste"}),
+    "nothing to paste": Case(
+        "<input autofocus>", {"action": "press", "key": "Control+v"}, {"paste", "grant_permissions"}
+    ),
 }
 
 
@@ -91,7 +95,9 @@ async def test_the_calls_that_an_error_names_work_on_its_page(agent: Agent, site
     calls = [*named_calls(said, given)]
     assert {name for name, _ in calls} >= case.names, said
     for name, arguments in calls:
-        await agent.call(name, **{"pageId": "tab", **arguments})
+        await agent.call(name, **({"pageId": "tab"} if ACTIONS[name].scope is Scope.PAGE else {}), **arguments)
+    if "grant_permissions" in said:
+        await agent.call("grant_permissions", permissions=[], origin=site.url("").rstrip("/"))
     if '"frame": ' in said:
         frame = said.partition('"frame": "')[2].partition('"')[0]
         await agent.call(action, pageId="tab", **failing, frame=frame)

@@ -133,3 +133,17 @@ async def test_a_page_that_tampers_with_builtins_gets_nothing_copied(agent: Agen
         assert copied["code"] != "INTERNAL_ERROR"
         pasted = await agent.error("press", pageId="p", selector="#q", key="Control+v")
         assert pasted["code"] == "VALIDATION_ERROR"
+
+
+async def test_who_pastes_what_a_pages_own_button_copied_is_told_the_way_to_it(agent: Agent, site: Site) -> None:
+    button = (
+        "<button onclick=\"navigator.clipboard.writeText('share/x7')\">Copy link</button><textarea id=t></textarea>"
+    )
+    await agent.call("goto", pageId="p", url=site.page("/share", button))
+    await agent.call("grant_permissions", permissions=["clipboard-write"], origin=site.url("").rstrip("/"))
+    await agent.call("click", pageId="p", selector="role=button")
+    error = (await agent.reply("press", pageId="p", selector="#t", key="Control+v")).json()["error"]
+    _, grant, read = [{**each["arguments"], "action": each["action"]} for each in error["calls"]]
+    await agent.call(grant.pop("action"), **grant)
+    assert (await agent.call(read.pop("action"), **{**read, "pageId": "p"}))["value"] == "share/x7"
+    await agent.call("grant_permissions", permissions=[], origin=grant["origin"])
