@@ -4,7 +4,8 @@ import {named} from "./element_name.js";
 import {isSecret, textOfField} from "./secret_field.js";
 
 export default e => {
-  const active = e.getRootNode().activeElement, within = !active || e.contains(active) || active.matches('body');
+  const active = e.getRootNode().activeElement, around = active?.matches('body') || active?.isContentEditable && active.contains(e);
+  const within = !active || e.contains(active) || around;
   const focus = within ? '' : named(active);
   const lists = ['listbox', 'true'].includes(e.getAttribute('aria-haspopup') || 'listbox');
   const opened = lists && e.getAttribute('aria-expanded') === 'true';

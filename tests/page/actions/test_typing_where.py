@@ -46,7 +46,8 @@ async def test_a_paragraph_in_an_editor_is_typed_into_at_its_end(tab: Tab, *, fo
     await tab.show(EDITOR)
     await tab.call("focus", selector="#e" if focused else "#i")
     result = await tab.call("type", selector="#b", text=" and more")
-    assert result["value"] == "Two bold and more"
+    told = {"value": "Two bold and more", "observed": "the value is 'Two bold and more' now"}
+    assert result == told, "the editor had the focus all the time"
     assert await tab.sees("[a, b, c].map(p => p.innerText)") == ["One.", "Two bold and more", "Three"]
     await tab.call("type", text="!")
     assert await tab.sees("b.innerText") == "Two bold and more!"
