@@ -37,5 +37,3 @@ export const browserCalls = (asked, stored, keepsApps) => {
     try { return (await permissions.query({name})).state === 'granted'; } catch { return false; }
   };
 };
-
-export default browserCalls;
