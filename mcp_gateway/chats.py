@@ -36,6 +36,7 @@ from browse_together.contract.wire import (
     CLIENT_ID_PATTERN,
     DEFAULT_SESSION,
     TRACE_CONTEXT,
+    UNNAMED,
     is_call_id,
 )
 from mcp_gateway.elicitation import Elicitation, OnHumanRequest
@@ -80,9 +81,16 @@ class Chat(Listener):
     """One client of the service, present while it keeps a stream of events open."""
 
     def __init__(
-        self, service: ServiceClient, settings: Settings, subscriptions: Subscriptions, faults: Faults
+        self,
+        service: ServiceClient,
+        settings: Settings,
+        subscriptions: Subscriptions,
+        faults: Faults,
+        folder: str = "",
     ) -> None:
         self.service = service
+        self.folder = folder
+        """The name of the folder that its host works in, if that is known."""
         self.elicitation = Elicitation(service)
         self.stream = EventStream(service, self)
         self.toolsets = self.read_toolsets = valid_toolsets(settings.toolsets)
@@ -105,7 +113,7 @@ class Chat(Listener):
     def another(self, client_id: str) -> "Chat":
         """Return another chat of the same connection."""
         service = self.service.as_client(credentials(self.settings, client_id))
-        return Chat(service, self.settings, self._subscriptions, self._faults)
+        return Chat(service, self.settings, self._subscriptions, self._faults, self.folder)
 
     @property
     def is_waiting(self) -> bool:
@@ -118,8 +126,8 @@ class Chat(Listener):
             self._presence = asyncio.create_task(self.stream.hold())
 
     def introduce(self, name: str) -> None:
-        """Use the host's name, which people read, as the client's label."""
-        if self.service.credentials.introduce(name):
+        """Use the host's name and folder, which people read, as the client's label, unless the settings give one."""
+        if self.service.credentials.introduce(self.settings.name or " · ".join(filter(None, (name, self.folder)))):
             self.stream.renew()
 
     def leave(self, *, for_good: bool = False) -> None:
@@ -298,7 +306,7 @@ def credentials(settings: Settings, chat_id: str | None = None, otherwise: str =
     return Credentials(
         settings.client_id or chat_id or _environment_client_id() or otherwise or f"gw-{uuid4().hex[:12]}",
         settings.data_dir,
-        label="gateway",
+        label=settings.name or UNNAMED,
         token=settings.token.get_secret_value() if settings.token else None,
         token_file=settings.token_file,
         caller="This gateway",

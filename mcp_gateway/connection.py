@@ -62,6 +62,7 @@ class Connection:
         scope: str = "",
         *,
         is_here: bool = True,
+        folder: str = "",
     ) -> None:
         self.settings = settings
         self.is_here = is_here
@@ -70,7 +71,7 @@ class Connection:
         self.resources = Resources(settings, readable_limits(service.credentials.claims()))
         self.subscriptions = Subscriptions()
         self.faults = Faults()
-        self.chats = Chats(Chat(service, settings, self.subscriptions, self.faults), scope)
+        self.chats = Chats(Chat(service, settings, self.subscriptions, self.faults, folder), scope)
         self.on_toolsets: Callable[[], None] = lambda: None
 
     @contextmanager

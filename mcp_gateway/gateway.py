@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from browse_together.client import caller
 from browse_together.client.autostart import Autostart
 from browse_together.client.http import ServiceClient
 from browse_together.contract.written import fingerprint
@@ -24,7 +25,7 @@ class Gateway:
         """Return the connection of the host that started this process. Its client id comes from the settings, else it
         is `client_id`."""
         service = self.service.as_client(credentials(self.settings, otherwise=client_id))
-        return Connection(self.settings, service, self.instructions)
+        return Connection(self.settings, service, self.instructions, folder=caller.folder_name())
 
     def connection(self, client_id: str, *, is_here: bool = False) -> Connection:
         """Return the connection of a network client, which may be on this machine."""

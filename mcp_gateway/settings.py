@@ -7,6 +7,7 @@ from pydantic import BeforeValidator, Field
 from pydantic_settings import NoDecode
 
 from browse_together.client.connecting import ConnectingSettings
+from browse_together.client.credentials import LABEL_CHARACTERS
 from browse_together.contract.resources import Kind
 from mcp_gateway.toolset_names import words
 
@@ -25,6 +26,11 @@ class Settings(ConnectingSettings):
     )
     shared_idle_s: float = Field(
         default=30, ge=0, le=86_400, description="How long that process stays after the last chat, in seconds."
+    )
+    name: str = Field(
+        default="",
+        max_length=LABEL_CHARACTERS,
+        description="What people and other agents read as this chat's name; by default its program and folder.",
     )
     toolsets: Annotated[frozenset[str], NoDecode, BeforeValidator(_names)] = Field(
         default=frozenset({"core"}),

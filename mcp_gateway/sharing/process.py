@@ -174,7 +174,10 @@ class SharedProcess:
             seat.welcome()
             warning = asyncio.create_task(ineffective.warn(service))
             try:
-                await wire.serve(Connection(prepared.settings, service, prepared.instructions), about)
+                connection = Connection(
+                    prepared.settings, service, prepared.instructions, folder=caller.folder_name()
+                )
+                await wire.serve(connection, about)
             finally:
                 warning.cancel()
 

@@ -40,7 +40,7 @@ class Script:
 
     async def serve(self, lines: Lines) -> None:
         """Answer the script's calls until it ends. Then its pages are free, like those of a chat."""
-        self._chats.own.service.credentials.introduce(_LABEL)
+        self._chats.own.introduce(_LABEL)
         self._chats.own.appear()
         try:
             await Server(lines, self.run, subject).serve()

@@ -60,6 +60,12 @@ def folder() -> Path | None:
     return found if found.is_dir() else None
 
 
+def folder_name() -> str:
+    """Return the name of that program's folder; empty where nobody chose it: a home, or the top of a drive."""
+    found = folder()
+    return "" if found is None or found == Path(environ().get("HOME") or Path.home()) else found.name
+
+
 def say(text: str) -> None:
     """Write a text to the stderr of that program, or of this process."""
     caller = _current.get()

@@ -25,7 +25,7 @@ from browse_together.contract.wire import (
 
 DAY_S: Final = 86_400
 _RENEWED_AFTER_S: Final = DAY_S // 2
-_LABEL_CHARACTERS: Final = 60
+LABEL_CHARACTERS: Final = 60
 
 
 _NO_CLAIMS: Final = MappingProxyType[str, object]({})
@@ -105,7 +105,7 @@ class Credentials:
 
     def introduce(self, name: str) -> bool:
         """Change the label, which people read, for the next token. Returns whether it is different."""
-        label = " ".join(name.split())[:_LABEL_CHARACTERS] or self.label
+        label = " ".join(name.split())[:LABEL_CHARACTERS] or self.label
         if label == self.label:
             return False
         self.label = label

@@ -16,7 +16,7 @@ SERVICE: Final = tuple(
 )
 GATEWAY: Final = tuple(
     """
-    data_dir log_level port autostart url plain_http session client_id token token_file shared shared_idle_s
+    data_dir log_level port autostart url plain_http session client_id token token_file shared shared_idle_s name
     toolsets resources structured pages_ttl_ms elements_ttl_ms screenshots_ttl_ms allow_remote tls_cert tls_key
     behind_proxy transport mcp_host mcp_port mcp_path ws_port ws_path auth auth_secret auth_file cors_origins
     allowed_hosts rate_limit_window_ms rate_limit_max max_message_bytes heartbeat_interval_ms heartbeat_timeout_ms

@@ -10,6 +10,8 @@ DEFAULT_PORT: Final = 8888
 DEFAULT_SESSION: Final = "default"
 ATTACHED_SESSION: Final = "chrome"
 """The session of the browser in which a person lives, if it is beside the default one."""
+UNNAMED: Final = "gateway"
+"""The name of a chat until its host has told its own."""
 SHARED_GATEWAY: Final = "mcp_gateway.sharing"
 """The module of the process that serves an account's chats."""
 
