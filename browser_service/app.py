@@ -151,6 +151,7 @@ async def _start(services: Services, stack: AsyncExitStack) -> None:
     for part in (
         services.activity,
         services.colours,
+        services.names,
         services.downloads,
         services.revoked,
         services.tokens,
@@ -163,8 +164,9 @@ async def _start(services: Services, stack: AsyncExitStack) -> None:
     stack.push_async_callback(services.feeds.stop)
     stack.push_async_callback(_end_tasks, upkeep)
     ends = (services.lifecycle.finish, services.feeds.drain, services.dispatcher.finish, services.host.stop)
-    written = (services.activity.close, services.tokens.close, services.colours.close, services.ended_requests.close)
-    for end in (*written, *ends, services.notifier.close):
+    written = (services.activity.close, services.tokens.close, services.ended_requests.close)
+    dealt = (services.colours.close, services.names.close)
+    for end in (*written, *dealt, *ends, services.notifier.close):
         stack.push_async_callback(end)
     stack.push_async_callback(_end_streams, services, upkeep)
 

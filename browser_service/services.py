@@ -15,6 +15,7 @@ from browser_service.actions import handlers_of
 from browser_service.clients.colours import Colours
 from browser_service.clients.downloads import Downloads
 from browser_service.clients.inbox import EndedRequests, HumanInbox
+from browser_service.clients.names import Names
 from browser_service.clients.notifications import Notifier
 from browser_service.clients.presence import Clients
 from browser_service.clients.threads import Threads
@@ -61,7 +62,7 @@ from browser_service.store.artifacts import Artifacts, Folders
 from browser_service.store.health import Storage
 from browser_service.store.journal import Journal
 from browser_service.store.journal_file import Damage
-from browser_service.store.tables import ColourTable, EndedRequestTable, HaltTable, ThreadTable, TokenTable
+from browser_service.store.tables import ColourTable, EndedRequestTable, HaltTable, NameTable, ThreadTable, TokenTable
 from browser_service.store.thumbnails import ThumbnailTable
 from browser_service.store.uploads import UploadRoots
 from browser_service.wall.agents import Agents
@@ -156,6 +157,7 @@ class Services:
         self.artifacts = Artifacts(folders, self.journal, uploads, limits, self.secrets)
         self.activity = Activity(ActivityTable(self.journal), ThumbnailTable(self.journal), self.directory)
         self.colours = Colours(ColourTable(self.journal), self._there)
+        self.names = Names(NameTable(self.journal), lambda: {*self._there(), *self.directory.leavers()})
         self.ended_requests = EndedRequests(EndedRequestTable(self.journal))
         self.downloads = Downloads(self.journal)
         self.past = Past(self.activity, self.ended_requests, self.downloads, self.colours, self.directory)
@@ -219,7 +221,7 @@ class Services:
         self.talk = Talk(clients, directory, host_calls, self.threads, self.halted, lambda: self.viewing.watched)
         self.guard = CrossOriginGuard(directory, self.downloads.urls_of)
         front = FrontParts(
-            *(host, directory, clients, Addressing(directory), self.policy, self.quotas, self.guard),
+            *(host, directory, clients, Addressing(directory, self.names.alike), self.policy, self.quotas, self.guard),
             *(feeds, ledger, host_calls, self.lifecycle, self.downloads),
             flows=self.flows,
             talk=self.talk,
@@ -230,7 +232,7 @@ class Services:
         self.reads = Reads(front, self.secrets, artifacts)
         self.pictures = Pictures(self.reads.frame)
         self.administration = Administration(
-            *(directory, clients, self.colours, self.revoked, self.tokens, ledger, host_calls, feeds),
+            *(directory, clients, self.colours, self.names, self.revoked, self.tokens, ledger, host_calls, feeds),
             threads=self.threads,
         )
         self.abandoned = AbandonedPages(
@@ -254,7 +256,12 @@ class Services:
         self.events.on_request_over = self.ended_requests.note
         self.clients.on_presence = self.wall.note_change
         self.storage.on_replaced += [self.events.rewrite, self.lifecycle.write_down, self.revoked.write_down]
-        self.storage.on_replaced += [self.colours.write_down, self.halted.write_down, self.threads.write_down]
+        self.storage.on_replaced += [
+            self.colours.write_down,
+            self.names.write_down,
+            self.halted.write_down,
+            self.threads.write_down,
+        ]
         self.activity.colour_of = self.colours.known
         self.activity.on_act = self._note_act
         self.threads.on_change = self.wall.note_change
@@ -262,5 +269,6 @@ class Services:
 
     def _note_act(self, identity: Identity, row: Row) -> None:
         if not (identity.operator or identity.request_id):
+            self.names.note_act(identity.client_id)
             self.colours.of(identity.client_id, identity.label)
             self.wall.agents.note_act(row)

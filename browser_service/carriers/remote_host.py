@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from browse_together.contract import written
 from browse_together.contract.background import AtMost
-from browse_together.contract.calls import AsOf, Call, Outcome
+from browse_together.contract.calls import AsOf, Call, ClientRef, Outcome
 from browse_together.contract.errors import ErrorBody, HostGone
 from browse_together.contract.events import EventBatch, HostEvent
 from browse_together.contract.frames import Frame, Pointed, View
@@ -218,6 +218,9 @@ class RemoteHost:
 
     async def release(self, client_id: str, before_seq: int, *, for_good: bool = False) -> None:
         await self._ask("release", client_id=client_id, before_seq=before_seq, for_good=for_good)
+
+    async def rename(self, client: ClientRef) -> None:
+        await self._ask("rename", client=client)
 
     async def answer(self, request_id: str, answer: Answer) -> bool:
         is_open: bool = await self._ask("answer", once=True, request_id=request_id, answer=answer)

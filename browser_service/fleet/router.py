@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Final, TypeVar
 
 from browse_together.contract.actions.traits import Effect
-from browse_together.contract.calls import ASKING, Call, CallState, Outcome
+from browse_together.contract.calls import ASKING, Call, CallState, ClientRef, Outcome
 from browse_together.contract.errors import (
     BrowseError,
     Cancelled,
@@ -206,6 +206,9 @@ class HostRouter:
             elif placed is not None:
                 placed.released[client_id] = before_seq, for_good
         await self._each(lambda host: host.release(client_id, before_seq, for_good=for_good), members)
+
+    async def rename(self, client: ClientRef) -> None:
+        await self._each(lambda host: host.rename(client))
 
     async def answer(self, request_id: str, answer: Answer) -> bool:
         pages = (page for page in self.directory.pages() if page.person and page.person.request_id == request_id)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import structlog
 
 from browse_together.contract.background import Background
-from browse_together.contract.calls import Call, Outcome
+from browse_together.contract.calls import Call, ClientRef, Outcome
 from browse_together.contract.errors import BrowseError, ErrorBody, PageNotFound
 from browse_together.contract.events import EventBatch, HostEvent, PageOpened
 from browse_together.contract.frames import Frame, Pointed, View
@@ -197,6 +197,14 @@ class LocalHost:
             if entry.record.ownership.leave(client_id, before_seq, for_good=for_good):
                 entry.record.tell_changed()
         self._background.spawn(self.room.end_permissions(gone=client_id))
+
+    async def rename(self, client: ClientRef) -> None:
+        for request in self._registry.people.requests.values():
+            request.rename(client)
+        for record in self._records():
+            asks = record.person is not None and client.client_id in record.person.askers
+            if record.ownership.rename(client) or asks:
+                record.tell_changed()
 
     async def answer(self, request_id: str, answer: Answer) -> bool:
         return self._registry.people.answer(request_id, answer)

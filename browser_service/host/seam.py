@@ -9,7 +9,7 @@ from pydantic import Field, InstanceOf
 from browse_together.contract import catalogue
 from browse_together.contract.actions.base import Action
 from browse_together.contract.attached import AttachmentState, AttachTarget, PersonTab, TabShare
-from browse_together.contract.calls import Artifact, Call, Outcome
+from browse_together.contract.calls import Artifact, Call, ClientRef, Outcome
 from browse_together.contract.errors import ErrorBody
 from browse_together.contract.events import EventBatch
 from browse_together.contract.frames import ActPicture, Frame, Pointed, View
@@ -81,6 +81,9 @@ class SessionHost(Protocol):
     async def release(self, client_id: str, before_seq: int, *, for_good: bool = False) -> None:
         """Release the leases that a client has not used since `before_seq`, a number of the front's; with `for_good`,
         also those that it keeps by a hold. Idempotent."""
+
+    async def rename(self, client: ClientRef) -> None:
+        """Call a client by another label, wherever the host names it. Idempotent."""
 
     async def answer(self, request_id: str, answer: Answer) -> bool:
         """Take a person's answer to a request, and return whether that was still open."""

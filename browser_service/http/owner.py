@@ -58,6 +58,17 @@ async def restore(request: Request) -> Response:
     return done(request, await services(request).administration.restore([str(one) for one in names]))
 
 
+@router.post(wire.RENAME, dependencies=[for_owner("browse-together clients rename NAME NEW")])
+async def rename(request: Request) -> Response:
+    body = await body_of(request)
+    client, name = body.get("client"), body.get("name")
+    if not (isinstance(client, str) and client and isinstance(name, str)):
+        raise ValidationFailed(
+            "The request does not say who to rename.", hint='Send {"client": "a name or an id", "name": "a name"}.'
+        )
+    return done(request, await services(request).administration.rename(client, name))
+
+
 @router.get(wire.HOSTS, dependencies=[for_owner("browse-together hosts")])
 async def hosts(request: Request) -> Response:
     return done(request, {"hosts": [*_membership(request).listed()]})

@@ -47,7 +47,10 @@ async def identity(request: Request) -> Identity:
     caller = identify(parts.secret, headers.get("authorization"), parts.revoked, headers.get(wire.CHAT))
     if caller.token_name:
         parts.tokens.note_use(caller)
-    return caller
+    named = parts.names.named(caller)
+    if named is not caller:
+        parts.revoked.check(named)
+    return named
 
 
 Caller = Annotated[Identity, Depends(identity)]
@@ -199,9 +202,9 @@ async def list_requests(request: Request, caller: Caller) -> Response:
 
 async def answerer(request_id: str, request: Request) -> Identity:
     """Identify who answers a request: the person with its link, or a client."""
-    return person_for(services(request).secret, request_id, request.headers.get("authorization")) or await identity(
-        request
-    )
+    parts = services(request)
+    person = person_for(parts.secret, request_id, request.headers.get("authorization"))
+    return await identity(request) if person is None else parts.names.named(person)
 
 
 Answerer = Annotated[Identity, Depends(answerer)]

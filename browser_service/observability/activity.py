@@ -269,6 +269,11 @@ class Activity:
         await self.flush()
         return await self._table.clients()
 
+    async def rename(self, client_id: str, label: str) -> None:
+        """Call a client by another label in all that it did."""
+        if await self.flush():
+            await self._table.rename(client_id, label)
+
     async def forget(self, client_ids: Collection[str]) -> int:
         """Remove these clients' records, and return how many there were."""
         async with self._lock:

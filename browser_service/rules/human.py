@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple, Protocol
 from browse_together.contract.actions.base import Action
 from browse_together.contract.actions.people import RequestHuman
 from browse_together.contract.actions.traits import Effect
-from browse_together.contract.calls import Call
+from browse_together.contract.calls import Call, ClientRef
 from browse_together.contract.errors import HumanInControl
 from browse_together.contract.model import Json
 from browse_together.contract.next_calls import next_call
@@ -104,6 +104,10 @@ class HumanRequest:
         first, *joined = self.askers.values() or [self.question.asked_by]
         ago = round((self._clock() - self._began) * 1000)
         return self.question.model_copy(update={"asked_ago_ms": ago, "asked_by": first, "joined_by": joined})
+
+    def rename(self, client: ClientRef) -> None:
+        if client.client_id in self.askers:
+            self.askers[client.client_id] = client.label
 
     def note_presence(self) -> None:
         self.seen_at = self._clock()

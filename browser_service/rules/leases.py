@@ -30,7 +30,6 @@ class Lease(Claim):
         self, client: ClientRef, clock: Clock = time.monotonic, *, seq: int = 0, agent: str = "", reason: str = ""
     ) -> None:
         super().__init__(client, clock, reason)
-        self.label = client.label
         self.seq = seq
         """The front's number of the last call that used the lease."""
         self.agent = agent
@@ -43,6 +42,10 @@ class Lease(Claim):
         self.seq, self.idle_before_ms = max(seq, self.seq), 0
         self.client_left = False
         self.use()
+
+    @property
+    def label(self) -> str:
+        return self.client.label
 
     @property
     def holder_name(self) -> str:
@@ -142,6 +145,16 @@ class Ownership:
             self._visitors[call.client_id] = None
             self._tell(holder.client_id, f'"{call.client_label}" acts on {self.page_id}, which you shared.')
 
+    def rename(self, client: ClientRef) -> bool:
+        """Call a holder, a leaver or whoever waits by another label. Return whether it is one of the first two."""
+        claims = [self._page.claim, *(each.claim for each in self._page.line)]
+        for lease in claims:
+            if lease is not None and lease.client_id == client.client_id:
+                lease.client = client
+        if self.left_by_id == client.client_id:
+            self.left_by = client.label
+        return client.client_id in {self.left_by_id, self.lease.client_id if self.lease else None}
+
     def free(self) -> None:
         """Release the page, and offer it to the first in line."""
         left_by = self.lease.label if self.lease else self.left_by
@@ -170,6 +183,8 @@ class Ownership:
         """Renew the lease if the call is its holder's. A call elsewhere also shows that the holder is still there."""
         if self.lease is not None and self.lease.client_id == call.client_id:
             self.lease.renew(call.seq)
+            if self.lease.label != call.client_label:
+                self.lease.client = call.client
 
     def hold(self, reason: str, minutes: int) -> None:
         if self.lease is not None:

@@ -4,7 +4,7 @@ import re
 import secrets
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Final
 
@@ -43,10 +43,11 @@ class ClosedPages:
             return None
         return closed
 
-    def known_to(self, page_id: str, client_id: str, label: str) -> ClosedPage | None:
-        """Return the closed page if the client may know of it. Chats with the same label count as the same client."""
+    def known_to(self, page_id: str, is_same: Callable[[str], bool]) -> ClosedPage | None:
+        """Return the closed page if the client may know of it. `is_same` tells whether an id or label is the client's,
+        or that of an earlier chat that called itself the same."""
         closed = self.get(page_id)
-        if closed is None or (closed.known_to and not {client_id, label} & {*closed.known_to}):
+        if closed is None or (closed.known_to and not any(map(is_same, closed.known_to))):
             return None
         return closed
 
@@ -104,9 +105,14 @@ class Directory:
         """Return the pages that a client holds, and those it left that nobody has taken since."""
         return [page for page in self._pages.values() if page.belongs_to(client_id)]
 
-    def left_by(self, label: str) -> list[str]:
-        """Return the free pages that a client with this label left."""
-        return [page.page_id for page in self._pages.values() if page.holder_id is None and page.left_by == label]
+    def left_by(self, is_same: Callable[[str], bool]) -> list[PageState]:
+        """Return the free pages that a client left which is the same, by its id or label."""
+        free = (page for page in self._pages.values() if page.holder_id is None and page.left_by)
+        return [page for page in free if is_same(page.left_by) or is_same(page.left_by_id or "")]
+
+    def leavers(self) -> set[str]:
+        """Return the clients that left pages which nobody has taken since."""
+        return {page.left_by_id for page in self._pages.values() if page.left_by_id and page.holder_id is None}
 
     def launched(self, client_id: str) -> PageState | None:
         """Return the latest page that the client's browser_launch opened. The name tells, so this works after a

@@ -1,5 +1,7 @@
 """Finds the page or session that a call means, or the error that says why there is none."""
 
+from collections.abc import Callable
+from operator import eq
 from typing import NamedTuple
 
 from browse_together.contract.actions.base import Action, PageAction
@@ -53,8 +55,9 @@ class Address(NamedTuple):
 class Addressing:
     """The finding of pages and sessions in the directory, without changing it."""
 
-    def __init__(self, directory: Directory) -> None:
-        self._directory = directory
+    def __init__(self, directory: Directory, alike: Callable[[str, str], bool] = eq) -> None:
+        """`alike` tells whether the clients with two ids call themselves the same."""
+        self._directory, self._alike = directory, alike
         self._sessions = directory.sessions
 
     def address(self, action: Action, client: Identity) -> Address:
@@ -148,7 +151,7 @@ class Addressing:
     def _absent(self, action: Action, page_id: str, client: Identity) -> Address:
         """Return the address of a new page with this name. If the call may not open one, raise the error that there is
         none."""
-        closed = self._directory.closed.known_to(page_id, client.client_id, client.label)
+        closed = self._directory.closed.known_to(page_id, self._sameness(client))
         if closed is not None and action.addressed.session is None and closed.session_id != self._sessions.usual:
             raise self._closed_error(closed, action, client.client_id)
         if not action.unaddressed.opens or "~" in page_id:
@@ -196,7 +199,7 @@ class Addressing:
             raise PageRequired(
                 f"{action.name()} needs a page, and you have none open.",
                 hint=f"Open one first: {next_call('goto', url='https://...')}; or name one with pageId: "
-                f"{next_call('list_pages')}." + self._left_pages_hint(client.label),
+                f"{next_call('list_pages')}." + self._left_pages_hint(client),
             )
         names = [page.page_id for page in pages]
         raise PageRequired(
@@ -205,14 +208,18 @@ class Addressing:
             details={"context": {"pages": [*names]}},
         )
 
-    def _left_pages_hint(self, label: str) -> str:
-        """Return a hint about pages that an earlier chat with this label left, because a new chat has a new
-        identity."""
-        page_ids = self._directory.left_by(label) if label else []
-        if not page_ids:
+    def _sameness(self, client: Identity) -> Callable[[str], bool]:
+        """Return what tells whether an id or label is a client's, or an earlier chat's that called itself the same:
+        a new chat has a new identity."""
+        return lambda each: bool(each) and (each == client.label or self._alike(client.client_id, each))
+
+    def _left_pages_hint(self, client: Identity) -> str:
+        """Return a hint about the pages that an earlier chat left."""
+        left = self._directory.left_by(self._sameness(client))
+        if not left:
             return ""
-        names = ", ".join(page_ids[:_MOST_NAMES])
-        return f' An earlier "{label}" left {names}: act on one by its pageId to go on with it.'
+        names = ", ".join(page.page_id for page in left[:_MOST_NAMES])
+        return f' An earlier "{left[0].left_by}" left {names}: act on one by its pageId to go on with it.'
 
     def _closed_error(self, closed: ClosedPage, action: Action, client_id: str) -> BrowseError:
         """Return the error that says why a closed page of a private or ended session is not opened in the shared

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 
 import structlog
 
+from browse_together.contract.calls import ClientRef
 from browse_together.contract.catalogue import ACTIONS
-from browse_together.contract.errors import BrowseError
+from browse_together.contract.errors import BrowseError, HostGone
 from browse_together.contract.model import Json
 from browser_service.clients.colours import Colours
+from browser_service.clients.names import Names
 from browser_service.clients.presence import Clients
 from browser_service.clients.threads import Threads
 from browser_service.clients.tokens import Tokens
@@ -29,6 +31,7 @@ class Administration:
     directory: Directory
     clients: Clients
     colours: Colours
+    names: Names
     revoked: Revocations
     tokens: Tokens
     ledger: Ledger
@@ -90,8 +93,21 @@ class Administration:
         notices = sum(self.clients.drop_notices(each) + self.threads.forget(each) for each in ids)
         removed: Json = {"records": await self.ledger.activity.forget(ids), "notices": notices, "leases": leases}
         await self.colours.forget(ids)
+        await self.names.forget(ids)
         log.info("a client was forgotten", **removed)
         return removed
+
+    async def rename(self, client: str, name: str) -> Json:
+        """Give a client (its name, handle or id) another name, also in what is on record. Raises ValidationFailed."""
+        client_id = self.names.find(client)
+        name = await self.names.give(client_id, name)
+        self.clients.remember(client_id, name)
+        await self.ledger.activity.rename(client_id, name)
+        with contextlib.suppress(HostGone):  # with which its leases are gone
+            await self.host_calls.host.rename(ClientRef(client_id=client_id, label=name))
+        await self.feeds.drain()
+        self.clients.on_presence()
+        return {"name": name}
 
     async def _release_all(self, client_id: str, *, for_good: bool = False) -> None:
         await self.host_calls.release(client_id, for_good=for_good)

@@ -121,6 +121,9 @@ class ActivityTable:
             labels.setdefault(str(client_id), set()).add(str(label))
         return labels
 
+    async def rename(self, client_id: str, label: str) -> None:
+        await self._journal.write("UPDATE activity SET label = ? WHERE client_id = ?", label, client_id)
+
     async def rows(self, row_ids: Iterable[int]) -> list[Row]:
         """Return the rows with these ids; ids without a row are skipped."""
         ids = [*row_ids]

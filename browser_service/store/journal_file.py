@@ -86,6 +86,12 @@ MIGRATIONS: Final[dict[str, tuple[str, ...]]] = {
             " sealed BLOB NOT NULL)"
         ),
     ),
+    "m_names": (
+        (
+            "CREATE TABLE names (client_id TEXT PRIMARY KEY, label TEXT NOT NULL, name TEXT NOT NULL,"
+            " given INTEGER NOT NULL, at REAL NOT NULL)"
+        ),
+    ),
 }
 
 

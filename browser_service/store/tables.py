@@ -1,5 +1,5 @@
-"""The small tables of the journal: requests to people, colours, threads and halts of agents, hosts of sessions, logins
-that acts took, named tokens."""
+"""The small tables of the journal: requests to people, colours, names, threads and halts of agents, hosts of sessions,
+logins that acts took, named tokens."""
 
 import contextlib
 import sqlite3
@@ -16,6 +16,7 @@ from browser_service.store.journal import Journal, keep_newest
 
 _MOST_ASKED: Final = 1_000
 MOST_DEALT: Final = 1_000
+MOST_NAMED: Final = 1_000
 MOST_THREADS: Final = 1_000
 _MOST_TOKENS: Final = 1_000
 MOST_KEPT_OF_CLIENT: Final = 20
@@ -90,6 +91,33 @@ class ColourTable(_Table):
     async def forget(self, client_ids: Collection[str]) -> None:
         rows = [(each,) for each in client_ids]
         await self._journal.transact(lambda db: db.executemany("DELETE FROM colours WHERE client_id = ?", rows))
+
+
+class ChatName(NamedTuple):
+    """A chat's name: what it calls itself, what it is called, whether a person gave it that name, and when it last
+    called, in Unix time."""
+
+    label: str
+    name: str
+    given: bool
+    at: float
+
+
+class NameTable(_Table):
+    async def all(self) -> dict[str, ChatName]:
+        """Return the names by client, the latest last."""
+        rows = await self._journal.read("SELECT client_id, label, name, given, at FROM names ORDER BY rowid")
+        return {
+            str(client_id): ChatName(str(label), str(name), bool(given), float(str(at)))
+            for client_id, label, name, given, at in rows
+        }
+
+    async def keep(self, client_id: str, name: ChatName) -> None:
+        await self._journal.transact(lambda db: keep_newest(db, "names", MOST_NAMED, client_id, *name))
+
+    async def forget(self, client_ids: Collection[str]) -> None:
+        rows = [(each,) for each in client_ids]
+        await self._journal.transact(lambda db: db.executemany("DELETE FROM names WHERE client_id = ?", rows))
 
 
 class KeptHalt(NamedTuple):

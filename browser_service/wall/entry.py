@@ -164,7 +164,7 @@ async def _person_asked(parts: Services, request_id: str, key: str) -> Identity:
     if person is None:
         raise Unauthorized("This link is not one of this service, or is a day old.", hint="browse-together requests")
     await parts.requests.one(person, request_id)
-    return person
+    return parts.names.named(person)
 
 
 async def _hello(websocket: WebSocket) -> str:

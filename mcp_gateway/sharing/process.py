@@ -174,9 +174,7 @@ class SharedProcess:
             seat.welcome()
             warning = asyncio.create_task(ineffective.warn(service))
             try:
-                connection = Connection(
-                    prepared.settings, service, prepared.instructions, folder=caller.folder_name()
-                )
+                connection = Connection(prepared.settings, service, prepared.instructions, folder=caller.folder_name())
                 await wire.serve(connection, about)
             finally:
                 warning.cancel()
