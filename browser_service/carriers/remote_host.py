@@ -219,8 +219,8 @@ class RemoteHost:
     async def release(self, client_id: str, before_seq: int, *, for_good: bool = False) -> None:
         await self._ask("release", client_id=client_id, before_seq=before_seq, for_good=for_good)
 
-    async def rename(self, client: ClientRef) -> None:
-        await self._ask("rename", client=client)
+    async def rename(self, client: ClientRef, former: str) -> None:
+        await self._ask("rename", client=client, former=former)
 
     async def answer(self, request_id: str, answer: Answer) -> bool:
         is_open: bool = await self._ask("answer", once=True, request_id=request_id, answer=answer)

@@ -174,9 +174,14 @@ def _rows(title: str, pages: list[Json]) -> list[tuple[str, ...]]:
 
 def _row(title: str, page: Json) -> tuple[str, ...]:
     owner, acted_ms_ago = page.get("owner"), page.get("actedMsAgo")
-    label = str(owner["label"]) if isinstance(owner, dict) else ""
+    label = str(owner["label"]) if isinstance(owner, dict) else _leaver(page)
     acted = f"{acted_ms_ago // 1000} s ago" if isinstance(acted_ms_ago, int) else ""
     return (title, *(str(page[key]) for key in ("pageId", "sessionId", "title", "url")), acted, label)
+
+
+def _leaver(page: Json) -> str:
+    """Say who left a page that nobody holds."""
+    return f"left by {page['leftBy']}" if page.get("leftBy") else "left by you" if page.get("fromBefore") else ""
 
 
 def _print_reply(reply: Json, client: Client, *, as_json: bool, out: Path | None) -> None:

@@ -75,6 +75,7 @@ GROUPS: Final = MappingProxyType(
         },
         "People": {
             "show": Command("wall", "Watch all pages live in your browser, and take them over."),
+            "clients": Command("clients", "The chats that are there; give one another name."),
             "requests": Command("requests", "What agents ask people for: see it, and answer."),
             "activity": Command("activity", "Who did what: the record of all clients' actions."),
             "replay": Command("replay", "Make one HTML file of what was done, with pictures."),

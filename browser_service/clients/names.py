@@ -73,11 +73,11 @@ class Names:
         one, other = self._names.get(client_id), self._names.get(other_id)
         return client_id == other_id or (one is not None and other is not None and one.label == other.label)
 
-    def find(self, text: str) -> str:
-        """Return the id of the client with this name, handle or id. Raises ValidationFailed."""
+    def find(self, text: str) -> tuple[str, str]:
+        """Return id and name of the client with this name, handle or id. Raises ValidationFailed."""
         for client_id, known in self._names.items():
             if text in {client_id, handle_of(client_id)} or _looks(known.name) == _looks(text):
-                return client_id
+                return client_id, known.name
         names = ", ".join(repr(known.name) for known in [*self._names.values()][-_MOST_LISTED:]) or "none"
         raise ValidationFailed(
             f"No client is called {text[:80]!r}.", hint=f"Known: {names}.", details=field_details("client")

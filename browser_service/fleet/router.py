@@ -207,8 +207,8 @@ class HostRouter:
                 placed.released[client_id] = before_seq, for_good
         await self._each(lambda host: host.release(client_id, before_seq, for_good=for_good), members)
 
-    async def rename(self, client: ClientRef) -> None:
-        await self._each(lambda host: host.rename(client))
+    async def rename(self, client: ClientRef, former: str) -> None:
+        await self._each(lambda host: host.rename(client, former))
 
     async def answer(self, request_id: str, answer: Answer) -> bool:
         pages = (page for page in self.directory.pages() if page.person and page.person.request_id == request_id)

@@ -198,12 +198,12 @@ class LocalHost:
                 entry.record.tell_changed()
         self._background.spawn(self.room.end_permissions(gone=client_id))
 
-    async def rename(self, client: ClientRef) -> None:
+    async def rename(self, client: ClientRef, former: str) -> None:
         for request in self._registry.people.requests.values():
             request.rename(client)
         for record in self._records():
             asks = record.person is not None and client.client_id in record.person.askers
-            if record.ownership.rename(client) or asks:
+            if record.ownership.rename(client, former) or asks:
                 record.tell_changed()
 
     async def answer(self, request_id: str, answer: Answer) -> bool:

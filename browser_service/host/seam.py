@@ -82,8 +82,8 @@ class SessionHost(Protocol):
         """Release the leases that a client has not used since `before_seq`, a number of the front's; with `for_good`,
         also those that it keeps by a hold. Idempotent."""
 
-    async def rename(self, client: ClientRef) -> None:
-        """Call a client by another label, wherever the host names it. Idempotent."""
+    async def rename(self, client: ClientRef, former: str) -> None:
+        """Call a client by another label than its former one, wherever the host names it. Idempotent."""
 
     async def answer(self, request_id: str, answer: Answer) -> bool:
         """Take a person's answer to a request, and return whether that was still open."""

@@ -145,15 +145,15 @@ class Ownership:
             self._visitors[call.client_id] = None
             self._tell(holder.client_id, f'"{call.client_label}" acts on {self.page_id}, which you shared.')
 
-    def rename(self, client: ClientRef) -> bool:
+    def rename(self, client: ClientRef, former: str) -> bool:
         """Call a holder, a leaver or whoever waits by another label. Return whether it is one of the first two."""
+        is_leaver = self.left_by == former
         claims = [self._page.claim, *(each.claim for each in self._page.line)]
         for lease in claims:
             if lease is not None and lease.client_id == client.client_id:
                 lease.client = client
-        if self.left_by_id == client.client_id:
-            self.left_by = client.label
-        return client.client_id in {self.left_by_id, self.lease.client_id if self.lease else None}
+        self.left_by = client.label if is_leaver else self.left_by
+        return is_leaver or (self.lease is not None and self.lease.client == client)
 
     def free(self) -> None:
         """Release the page, and offer it to the first in line."""

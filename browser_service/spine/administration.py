@@ -99,12 +99,12 @@ class Administration:
 
     async def rename(self, client: str, name: str) -> Json:
         """Give a client (its name, handle or id) another name, also in what is on record. Raises ValidationFailed."""
-        client_id = self.names.find(client)
+        client_id, former = self.names.find(client)
         name = await self.names.give(client_id, name)
         self.clients.remember(client_id, name)
         await self.ledger.activity.rename(client_id, name)
         with contextlib.suppress(HostGone):  # with which its leases are gone
-            await self.host_calls.host.rename(ClientRef(client_id=client_id, label=name))
+            await self.host_calls.host.rename(ClientRef(client_id=client_id, label=name), former)
         await self.feeds.drain()
         self.clients.on_presence()
         return {"name": name}

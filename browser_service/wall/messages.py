@@ -95,6 +95,17 @@ class Give(Asked):
         return given
 
 
+class Rename(Asked):
+    """Another name for an agent, which the message names by its handle."""
+
+    type: Literal["rename"]
+    agent: str = Field(max_length=80)
+    name: str = Field(max_length=200)
+
+    async def do(self, seat: Seat) -> str:
+        return str((await seat.parts.administration.rename(self.agent, self.name))["name"])
+
+
 class Open(Asked):
     """A page of the person's own, in their hands at once. It is answered by its id."""
 
@@ -229,7 +240,7 @@ class Unshare(TabUnshare, Asked):
 
 
 _OfPage = Input | Files | Login | Find | Point
-_Other = Call | Give | Open | Places | Reply | Pictures | Day | Show | Tabs | Attach | Share | Unshare
+_Other = Call | Give | Rename | Open | Places | Reply | Pictures | Day | Show | Tabs | Attach | Share | Unshare
 Message = Hello | Watch | _OfPage | _Other
 _MESSAGE: Final[TypeAdapter[Message]] = TypeAdapter(Annotated[Message, Field(discriminator="type")])
 

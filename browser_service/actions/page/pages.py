@@ -60,7 +60,7 @@ async def claim_page(page: BrowserPage, action: ownership.ClaimPage) -> Json:
     elif seconds:
         raise mine.timeout_error(seconds)
     else:
-        raise owned_error(page.record, holder, page.call, action)
+        raise owned_error(page.record, holder, action)
     return {"claimed": page_id, "observed": f"{page_id} is yours now"}
 
 

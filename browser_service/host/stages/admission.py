@@ -124,7 +124,7 @@ def _check_lease(page: PageRecord, holder: Lease | None, call: Call, action: Act
         return
     is_visit = page.ownership.access == "act" and action.effect is Effect.ACTS and action.needs_open_page
     if holder is not None and not is_visit:
-        raise owned_error(page, holder, call, action)
+        raise owned_error(page, holder, action)
 
 
 def _is_siblings(holder: Lease, action: Action) -> bool:
@@ -155,9 +155,8 @@ def note_holder(page: PageRecord, call: Call, action: Action) -> None:
         page.origins, page.page_limit = tuple(call.origins), call.page_limit
 
 
-def owned_error(page: PageRecord, lease: Lease, call: Call, action: Action) -> PageOwned:
-    """Make the refusal, with the calls that lead on. It names the holder's label, never its id. If the caller has the
-    same label, it says "another", because chats of one program share theirs."""
+def owned_error(page: PageRecord, lease: Lease, action: Action) -> PageOwned:
+    """Make the refusal, with the calls that lead on. It names the holder's label, never its id."""
     page_id, free_at = page.page_id, page.ownership.free_at()
     target_url = (action.requested_url if action.navigates else None) or page.url
     where = {} if page.session_id == DEFAULT_SESSION else {"session_id": page.session_id}
@@ -168,10 +167,8 @@ def owned_error(page: PageRecord, lease: Lease, call: Call, action: Action) -> P
     )
     reason = f"The user asked for this very page: {next_call('claim_page', page_id=page_id, reason='...')}."
     wait = f"Wait: {next_call('claim_page', page_id=page_id, wait_seconds=30)}. " if free_at else ""
-    is_namesake = lease.client.label == call.client_label != ""
-    holder = f'{"another " * is_namesake}"{lease.holder_name}"'
     return PageOwned(
-        f'"{page_id}" is in use by {holder} ({_holding(page, lease, free_at)}).',
+        f'"{page_id}" is in use by "{lease.holder_name}" ({_holding(page, lease, free_at)}).',
         hint=f"Own copy, same login: {own_copy}. {wait}{reason}",
         details={"url": page.url, "context": {"pageId": page_id, "owner": lease.holder_name, "freeAt": free_at}},
     )

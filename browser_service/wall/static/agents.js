@@ -1,6 +1,7 @@
 // Lists the agents: what each does or did last, with buttons to pause it, stop it, let it go on and write to it.
 
 import { arrange, el, keepFocus, paint, say, write } from "./dom.js";
+import { report } from "./socket.js";
 import { capital, halted, since, verb } from "./words.js";
 
 const AGAIN_MS = 5000; // for "12 s ago"
@@ -59,7 +60,8 @@ export class Agents {
 }
 
 class Row {
-  #name = el("span", { className: "owner cut", dir: "auto" });
+  #name = el("button", { type: "button", className: "owner cut name", dir: "auto", title: "Give it another name", onclick: () => this.#rename(true) });
+  #field = el("input", { type: "text", maxLength: 60, hidden: true, required: true, autocomplete: "off", "aria-label": "Its name", onblur: () => this.#rename(false), onkeydown: (event) => this.#pressed(event) });
   #does = el("span", { className: "does cut" });
   #pages = el("span", { className: "quiet small pages" });
   #news = el("span", { className: "news", hidden: true });
@@ -68,13 +70,13 @@ class Row {
 
   constructor(agents, id) {
     const button = (name, text, title, press, ...more) => (this.#buttons[name] = el("button", { type: "button", title, onclick: press }, text, ...more));
-    this.element = el("li", { className: "agent" }, this.#name, this.#does, this.#pages,
+    this.element = el("li", { className: "agent" }, el("span", { className: "called" }, this.#name, this.#field), this.#does, this.#pages,
       el("span", { className: "ways" },
         button("pause", "Pause", "Its calls wait, for at most 10 minutes", () => agents.halt(this.agent.to, "pause")),
         button("stop", "Stop", "Cancel what it does, and refuse what comes, until you let it go on", () => agents.halt(this.agent.to, "stop")),
         button("on", "Go on", "Let it go on", () => agents.halt(this.agent.to, "go_on")),
         button("write", "Write", "A line in its next reply, or at once if it waits", () => agents.threads.open(id), this.#news)));
-    this.threads = agents.threads;
+    Object.assign(this, { agents, threads: agents.threads });
   }
 
   update(agent, mayAct, allHalted) {
@@ -82,6 +84,7 @@ class Row {
     const { label, colour, pages, halt } = agent;
     paint(this.element, colour);
     write(this.#name, label);
+    this.#name.disabled = !mayAct;
     this.#say(agent, allHalted);
     write(this.#pages, pages === 1 ? "1 page" : `${pages} pages`);
     const { pause, stop, on, write: writes } = this.#buttons;
@@ -97,6 +100,26 @@ class Row {
     this.#news.hidden = !fresh;
     this.#news.dataset.count = fresh;
     if (fresh) writes.setAttribute("aria-label", `Write to ${label}, who wrote ${fresh === 1 ? "a line" : `${fresh} lines`}`);
+  }
+
+  /** Shows a field in the name's place, or the name again. */
+  #rename(asks) {
+    this.#name.hidden = asks;
+    this.#field.hidden = !asks;
+    if (!asks) return;
+    this.#field.value = this.agent.label;
+    this.#field.focus();
+    this.#field.select();
+  }
+
+  async #pressed(event) {
+    if (event.key !== "Enter" && event.key !== "Escape") return;
+    event.stopPropagation(); // the wall has keys of its own
+    const { value } = this.#field;
+    this.#rename(false);
+    this.#name.focus();
+    if (event.key === "Escape" || !value.trim() || value === this.agent.label) return;
+    await report(this.agents.socket.ask("rename", { agent: this.agent.id, name: value }).then((name) => `It is called ${name} now.`), this.agents.tell);
   }
 
   #say({ doing, last, halt, since: here }, allHalted) {

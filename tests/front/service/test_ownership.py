@@ -55,17 +55,17 @@ async def owner(agent: Agent, page_id: str) -> dict[str, object] | None:
 # --- taking a lease ------------------------------------------------------------------------------------------------
 
 
-async def test_a_refusal_says_another_if_both_clients_have_one_name(
-    service: RunningService,
-) -> None:
-    async with service.agent("Claude") as one, service.agent("Claude") as namesake, service.agent("Codex") as codex:
+async def test_a_refusal_tells_chats_that_call_themselves_the_same_by_a_number(service: RunningService) -> None:
+    async with service.agent("Goose") as one, service.agent("Goose") as other:
         await one.call("open_page", pageId="p")
-        refusals = [(await each.error("click", pageId="p", selector="a"))["message"] for each in (namesake, codex)]
-        assert [each[: each.index(" (")] for each in refusals] == [
-            '"p" is in use by another "Claude"',
-            '"p" is in use by "Claude"',
+        await other.call("open_page", pageId="q")
+        refusals = [await other.error("click", pageId="p", selector="a"), await one.error("close_page", pageId="q")]
+        assert [each["message"].partition(" (")[0] for each in refusals] == [
+            '"p" is in use by "Goose"',
+            '"q" is in use by "Goose 2"',
         ]
         await one.call("close_page", pageId="p")
+        await other.call("close_page", pageId="q")
 
 
 async def test_opening_a_page_takes_its_lease(agent: Agent, other: Agent) -> None:

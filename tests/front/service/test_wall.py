@@ -138,8 +138,8 @@ async def test_arrivals_and_departures_of_clients_are_shown_at_once(running: Run
 
     async with seat(running) as viewer:
         await viewer.until(here())
-        async with connected(running, "c-9", "Zed") as zed, present(running, zed):
-            await viewer.until(here("Zed"))
+        async with connected(running, "c-9", "Quill") as quill, present(running, quill):
+            await viewer.until(here("Quill"))
         await viewer.until(here())
 
 
@@ -190,11 +190,11 @@ async def test_a_reader_sees_a_lock_on_private_pages_and_can_do_nothing(
     await claude.call("click", pageId="shop", selector="button")
 
 
-async def test_a_page_is_given_to_the_one_that_is_meant_of_several_chats_with_one_name(
+async def test_a_page_is_given_to_the_one_that_is_meant_of_several_chats_of_one_program(
     running: RunningService, claude: Agent
 ) -> None:
     def both(message: dict[str, AnyJson]) -> bool:
-        return [each["label"] for each in message.get("agents") or () if each["since"]] == ["Zed", "Zed"]
+        return [each["label"] for each in message.get("agents") or () if each["since"]] == ["Zed", "Zed 2"]
 
     began = time.time()
     async with (
@@ -207,11 +207,11 @@ async def test_a_page_is_given_to_the_one_that_is_meant_of_several_chats_with_on
         agents = (await person.until(both))["agents"]
         assert "c-2" not in str(agents)
         assert all(began - 1 < each["since"] < time.time() + 1 for each in agents if each["since"])
-        zeds = [each for each in agents if each["label"] == "Zed"]
+        zeds = [each for each in agents if each["label"].startswith("Zed")]
         assert zeds[0]["colour"] != zeds[1]["colour"]
         for chat, none in ((one, other), (other, one)):
             (meant,) = [each for each in zeds if each["to"] == handle_of(chat.client_id)]
-            assert 'belongs to "Zed"' in str(await person.ask("give", pageId="shop", to=meant["to"]))
+            assert f'belongs to "{meant["label"]}"' in str(await person.ask("give", pageId="shop", to=meant["to"]))
             assert (await none.error("click", pageId="shop", selector="button"))["code"] == "PAGE_OWNED"
             await chat.call("click", pageId="shop", selector="button")
         await other.call("hand_over_page", pageId="shop", to="Claude")
@@ -243,3 +243,11 @@ async def test_a_persons_acts_at_the_wall_are_done_and_recorded_as_theirs(
         acts = [row["action"] for row in await recorded(codex, client="ana")]
         assert acts[:4] == ["close_page", "take_over", "give_back", "hand_over_page"]
         assert "no page" in (await person.call("close_page", pageId="shop"))["reason"].lower()
+
+
+async def test_the_wall_renames_by_the_handle(running: RunningService) -> None:
+    async with connected(running, "c-31", "Amp") as agent, seat(running) as viewer:
+        await agent.call("open_page", pageId="amp")
+        await viewer.send("rename", id=7, agent=handle_of("c-31"), name="Mail")
+        await viewer.until(lambda message: "Mail" in [each["label"] for each in message.get("agents") or ()])
+        await agent.call("close_page", pageId="amp")
