@@ -22,9 +22,8 @@ from browse_together.client.events import EventStream, Listener
 from browse_together.client.http import ServiceClient
 from browse_together.client.reply import Failure, Reply
 from browse_together.contract import catalogue, toolsets
-from browse_together.contract.actions.base import Action
 from browse_together.contract.actions.seven import BrowserNavigate
-from browse_together.contract.actions.traits import Scope, Unaddressed
+from browse_together.contract.actions.traits import Scope
 from browse_together.contract.errors import BrowseError, ServiceUnavailable, SessionExpired, SessionNotFound
 from browse_together.contract.events import CallMoved, PageMoved
 from browse_together.contract.limits import Limits, readable_limits
@@ -116,6 +115,11 @@ class Chat(Listener):
         return Chat(service, self.settings, self._subscriptions, self._faults, self.folder)
 
     @property
+    def session(self) -> str | None:
+        """Return the session of the chat, if the settings gave it one that exists."""
+        return self._own_session if self.settings.session == _NEW else self.settings.session
+
+    @property
     def is_waiting(self) -> bool:
         """True while a call is in progress."""
         return bool(self._call_listeners)
@@ -159,8 +163,8 @@ class Chat(Listener):
             with self.listening(call_id, asker.report_progress, on_human_request):
                 await self.service.started()
                 await self.stream.ready()
-                body = self._as_listed(await self._in_session(body))
-                reply = await self.service.call(call_id, body, form, asker.attempt, asker.trace)
+                body, session = self._as_listed(body), await self._session_for(body)
+                reply = await self.service.call(call_id, body, form, asker.attempt, asker.trace, session=session)
                 self._note_end(body, reply)
                 self._faults.note_catalogue(self.service.other_catalogue)
         except BrowseError as error:
@@ -209,37 +213,32 @@ class Chat(Listener):
     def on_unavailable(self, error: ServiceUnavailable) -> None:
         self._faults.note(self.service.credentials.client_id, Failure.from_error(error))
 
-    async def _in_session(self, body: Json) -> Json:
-        """Add the session from the settings to the body if it names neither a page nor a session but could."""
+    async def _session_for(self, body: Json) -> str | None:
+        """Return the session of a call that names none: the one of the settings, or the chat's own."""
         action = catalogue.NAMES[str(body["action"])].action
-        takes_session = "session_id" in action.model_fields and action.unaddressed is not Unaddressed.OWN_PAGE
-        if not takes_session or {"pageId", "sessionId"} & body.keys():
-            return body
-        session_id = await self._own_session_for(action) if self.settings.session == _NEW else self.settings.session
-        return {**body, "sessionId": session_id} if session_id else body
+        needs_own = action.unaddressed.opens or action.part_fields or action.scope is Scope.SESSION
+        if self.settings.session == _NEW and needs_own and "sessionId" not in body and not action.makes_session:
+            await self._make_session()
+        return self.session
 
     def _as_listed(self, body: Json) -> Json:
         """Return a call as the list that its chat reads documents it: the seven alone begin with browser_launch."""
         navigates = catalogue.NAMES[str(body["action"])].action is BrowserNavigate
         return {**body, "launch": False} if navigates and self.toolsets == {toolsets.APART} else body
 
-    async def _own_session_for(self, action: type[Action]) -> str | None:
-        """Return the chat's own session, which begins with its first page, or with what it first does in one. Raises
-        why there can be none."""
-        if action.makes_session:
-            return None
+    async def _make_session(self) -> None:
+        """Make the chat's own session, unless it has one. Raises why there can be none."""
         async with self._making_session:
-            if self._own_session is None and (action.unaddressed.opens or action.scope is Scope.SESSION):
+            if self._own_session is None:
                 reply = await self.service.call(uuid4().hex, {"action": "create_session", "from": DEFAULT_SESSION})
                 if reply.error is not None:
                     raise reply.error.relayed()
                 self._own_session = str(reply.result["sessionId"])
-        return self._own_session
 
     def _note_end(self, body: Json, reply: Reply) -> None:
         """Forget the chat's own session once it has ended; the next page makes another."""
         ended = reply.error is not None and reply.error.code in _ENDED
-        if ended and body.get("sessionId") == self._own_session:
+        if ended and body.get("sessionId", self._own_session) == self._own_session:
             self._own_session = None
 
 

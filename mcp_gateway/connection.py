@@ -204,6 +204,7 @@ class Connection:
             links=ctx.protocol_version >= _LINKS_SINCE,
             local=self.is_here and is_local(chat.service.url),
             structured=self.settings.structured,
+            session=chat.session,
             toolsets=chat.toolsets,
             read=chat.read_toolsets,
         )

@@ -71,7 +71,11 @@ def for_owner(command: str) -> DependsOn:
 async def act(request: Request) -> Response:
     """Run a call, on the page that the path names or on none. It is a plain Starlette route, because FastAPI's routing
     takes longer than the policy check of a call."""
-    caller = await identity(request)
+    caller, session = await identity(request), request.headers.get(wire.SESSION)
+    if session is not None:
+        if not wire.is_host_name(session):
+            raise InvalidRequest(f"{wire.SESSION} is no name of a session.")
+        caller = caller.model_copy(update={"session": session})
     return await _run(request, caller, await body_of(request), request.path_params.get("page_id"))
 
 

@@ -46,6 +46,7 @@ class Identity(ClientRef):
     in_chat: bool = Field(default=False, description="Is the person in the chat of this client.")
     looks_on: bool = Field(default=False, description="Is a person who only looks at the wall.")
     limits: Limits = Field(default=UNLIMITED, description="What its token allows.")
+    session: str = Field(default="", description="Where its calls go that name no other session, nor a page.")
     token_name: str = Field(default="", description="The name of the token, if `token create` made it.")
     token_id: str = Field(default="", description="What the token is revoked by.")
     expires_at: float | None = Field(default=None, description="When the token ends, as Unix time.")

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from browse_together.contract.actions.base import Action, PageAction
 from browse_together.contract.actions.traits import Scope, Unaddressed
-from browse_together.contract.catalogue import ACTIONS
+from browse_together.contract.catalogue import ACTIONS, called
 from browse_together.contract.errors import (
     BrowseError,
     InvalidRequest,
@@ -89,6 +89,21 @@ class Addressing:
         session_ids |= {name for name in touched.sessions if self._directory.get(name) is None}
         for session_id in session_ids:
             self._sessions.check_use(session_id, client_id, by_person=client.operator)
+
+    def placed(self, client: Identity, body: Json) -> Json:
+        """Return the body with the session of its client's chat, where it names neither another nor a page that is
+        there. What makes a session, or tells of all of them, stays as it is."""
+        action, page_id = called(body), body.get("pageId")
+        field = action.model_fields.get("session_id")
+        is_of_all = action.scope is Scope.SERVICE and field is not None and not field.is_required()
+        if "sessionId" in body or field is None or is_of_all or action.unaddressed is Unaddressed.OWN_PAGE:
+            return body
+        if page_id is not None:
+            closed = self._directory.closed.get(str(page_id))
+            is_elsewhere = closed is not None and closed.session_id != client.session
+            if is_elsewhere or not action.unaddressed.opens or self._directory.get(str(page_id)) is not None:
+                return body
+        return {**body, "sessionId": client.session}
 
     def for_whole_session(self, action: Action) -> Action:
         """Return an action's form for a whole session, if it names a session but no page, and has such a form. One that

@@ -98,7 +98,8 @@ class Dispatcher:
         try:
             call.body = catalogue.unwrap(call.body)
             body = call.full_body()
-            parsed = catalogue.parse(policy.placed(caller, body) if caller.limits.session else body)
+            body = policy.placed(caller, body) if caller.limits.session else body
+            parsed = catalogue.parse(self.parts.addressing.placed(caller, body) if caller.session else body)
             call.action = action = self.parts.addressing.for_whole_session(parsed)
         except BrowseError as error:
             return failed(error.body(call.request_id))

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from pydantic import BaseModel
 
-from browse_together.contract.calls import Call, Outcome
+from browse_together.contract.calls import Call, ClientRef, Outcome
 from browse_together.contract.errors import ErrorBody, HostGone
 from browse_together.contract.events import EventBatch
 from browse_together.contract.frames import Frame, Pointed, View
@@ -64,6 +64,9 @@ class JsonCarrier:
 
     async def release(self, client_id: str, before_seq: int, *, for_good: bool = False) -> None:
         await self._host.release(client_id, before_seq, for_good=for_good)
+
+    async def rename(self, client: ClientRef, former: str) -> None:
+        await self._host.rename(through_json(client), former)
 
     async def answer(self, request_id: str, answer: Answer) -> bool:
         return await self._host.answer(request_id, through_json(answer))

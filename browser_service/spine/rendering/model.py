@@ -205,7 +205,10 @@ def _page_facts(page: Json, reading: _Reading) -> list[str]:
     unusual."""
     session, owner, dialog = str(page.get("sessionId", DEFAULT_SESSION)), object_at(page, "owner"), page.get("dialog")
     title = str(page["title"])
-    parts = [f"page {page['pageId']}", f"session {session}" if session != DEFAULT_SESSION else ""]
+    own = reading.form.session or session
+    where = f"session {session}" if session != DEFAULT_SESSION or own != session else ""
+    where += f", not this chat's {own}" if own != session else ""
+    parts = [f"page {page['pageId']}", where]
     parts += [quoted(title) if title else "", address(str(page["url"])), f"revision {page['revision']}"]
     if error := page.get("errorPage"):
         parts.append(one_line(str(error)))

@@ -75,16 +75,20 @@ class ServiceClient:
         form: ReplyForm | None = None,
         attempt: int = 1,
         trace: Mapping[str, str] = MappingProxyType({}),
+        *,
+        session: str | None = None,
     ) -> Reply:
         """Return the reply to a call in the given form, or without one the whole envelope. Raises ServiceUnavailable,
         with the tool's name, if there is no reply.
 
         If the service does not run, this starts it, once. If the connection breaks, here or behind a proxy, the call is
         sent again under its id, for `retry_for_s` after the break; likewise if an ending service refused it. `attempt`
-        is 2 if another process may already have sent the call; `trace` is the span that it belongs to.
+        is 2 if another process may already have sent the call; `trace` is the span that it belongs to, and `session`
+        is where it goes if it names no other.
         """
         try:
             headers = {wire.CALL_ID: call_id, **trace, **_form_headers(form)}
+            headers |= {wire.SESSION: session} if session else {}
             return await self._deliver(call_id, body, headers, Delivery(self.autostart.enabled, attempt))
         except ServiceUnavailable as error:
             error.details["tool"] = body["action"]

@@ -40,6 +40,7 @@ class ForModel(_Lenient):
     links: bool = Field(default=True, description="Its revision of the protocol has links to resources.")
     local: bool = Field(default=False, description="It may see the service's files, and looks where it is told to.")
     structured: bool = Field(default=False, description="It wants the envelope too, as structured content.")
+    session: str | None = Field(default=None, description="The session of its chat, if it has one.")
     toolsets: frozenset[str] | None = Field(default=None, description="Its list of tools; all of them, without.")
     read: frozenset[str] | None = Field(default=None, description="Its list as its host read it last.")
 

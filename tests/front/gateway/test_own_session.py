@@ -9,6 +9,7 @@ import pytest
 from mcp import Client
 from starlette.responses import Response
 
+from browse_together.contract import wire
 from mcp_gateway.settings import Settings
 from tests.support.chat import text
 from tests.support.gateway_fixtures import connection_to
@@ -42,9 +43,10 @@ async def client(standin: StandIn, data_dir: Path) -> AsyncIterator[Client]:
 
 
 async def sent(standin: StandIn, client: Client, tool: str, **arguments: str) -> list[Json]:
-    """Return the bodies that a call became."""
+    """Return the bodies that a call became, with the session beside each that it goes to."""
     await client.call_tool(tool, dict(arguments))
-    return [(await standin.call()).body for _ in range(standin.calls.qsize())]
+    seen = [await standin.call() for _ in range(standin.calls.qsize())]
+    return [each.body | ({"in": here} if (here := each.headers.get(wire.SESSION.lower())) else {}) for each in seen]
 
 
 async def test_the_session_is_made_with_the_first_page_and_anew_once_it_has_ended(
@@ -52,13 +54,13 @@ async def test_the_session_is_made_with_the_first_page_and_anew_once_it_has_ende
 ) -> None:
     goto: Json = {"action": "goto", "url": "https://a.example"}
     assert await sent(standin, client, "list_pages") == [{"action": "list_pages"}]
-    assert await sent(standin, client, "goto", url="https://a.example") == [MADE, {**goto, "sessionId": "s1"}]
-    assert await sent(standin, client, "goto", url="https://a.example") == [{**goto, "sessionId": "s1"}]
-    other: Json = {**goto, "sessionId": "default"}
+    assert await sent(standin, client, "goto", url="https://a.example") == [MADE, {**goto, "in": "s1"}]
+    assert await sent(standin, client, "goto", url="https://a.example") == [{**goto, "in": "s1"}]
+    other: Json = {**goto, "sessionId": "default", "in": "s1"}
     assert await sent(standin, client, "goto", url="https://a.example", sessionId="default") == [other]
-    assert await sent(standin, client, "create_session") == [{"action": "create_session"}]
+    assert await sent(standin, client, "create_session") == [{"action": "create_session", "in": "s1"}]
     await sent(standin, client, "clear_cookies")
-    assert (await sent(standin, client, "goto", url="https://a.example"))[1]["sessionId"] == "s3"
+    assert (await sent(standin, client, "goto", url="https://a.example"))[1]["in"] == "s3"
 
 
 async def test_calls_at_once_share_one_session(standin: StandIn, client: Client) -> None:
