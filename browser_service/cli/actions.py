@@ -104,11 +104,18 @@ app.add_typer(run, name="run")
 
 
 def perform(
-    body: Json, data_dir: str | None, out: Path | None, *, as_json: bool, person: bool = False, secret: str = ""
+    body: Json,
+    data_dir: str | None,
+    out: Path | None,
+    *,
+    as_json: bool,
+    person: bool = False,
+    secret: str = "",
+    starts: bool = False,
 ) -> None:
     """Make one call and print its reply, without the secret that the call typed."""
     body = catalogue.unwrap(body)
-    with Client(flags.settings(data_dir).data_dir, operator=person) as client:
+    with Client(flags.settings(data_dir).data_dir, operator=person, starts=starts) as client:
         reply = client.call(body)
         _print_reply(secrets.masked(reply, secret) if secret else reply, client, as_json=as_json, out=out)
 

@@ -54,7 +54,7 @@ def attach(
     body: Json = {"browser": browser, "default": default}
     if profile_dir is not None:
         body["profileDir"] = str(profile_dir.expanduser().absolute())
-    with Client(flags.settings(data_dir).data_dir, operator=True) as service:
+    with Client(flags.settings(data_dir).data_dir, operator=True, starts=True) as service:
         try:
             state = AttachmentState.model_validate(service.post(wire.ATTACH, body))
         except Relayed as error:

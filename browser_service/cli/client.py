@@ -5,6 +5,7 @@ import contextlib
 import getpass
 import os
 import re
+import time
 from collections.abc import Coroutine, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Self, TypeVar
@@ -14,7 +15,7 @@ import httpx
 from httpx_sse import EventSource, aconnect_sse
 
 from browse_together.client import files, instance, unavailable
-from browse_together.client.autostart import Autostart
+from browse_together.client.autostart import Autostart, KeptDown
 from browse_together.client.credentials import DAY_S, Credentials, mint
 from browse_together.client.http import ServiceClient
 from browse_together.client.reply import Failure, Reply
@@ -71,13 +72,22 @@ def given(data_dir: Path) -> Credentials:
 
 class Client:
     """A client of a data directory's service: this account's person (`operator`), the token in the environment, or this
-    account. Raises ServiceUnavailable if no service runs, or does not answer; Relayed for the service's error."""
+    account. Raises ServiceUnavailable if no service runs, or does not answer; Relayed for the service's error.
 
-    def __init__(self, data_dir: Path, *, operator: bool = False) -> None:
+    With `starts`, it starts the service where a new chat would."""
+
+    def __init__(self, data_dir: Path, *, operator: bool = False, starts: bool = False) -> None:
         running = instance.find(data_dir)
+        kept_down = KeptDown.for_client(data_dir, time.time())
+        if running is None and starts and kept_down is None:
+            from browser_service.cli.lifecycle import start  # noqa: PLC0415 - only a service that does not run needs it
+
+            running, _ = start(data_dir, {})
+            output.say("The service was not running, and is now.", to_stderr=True)
         if running is None:
+            why = f" {kept_down.words}" if kept_down is not None else ""
             raise ServiceUnavailable(
-                f"The service is not running (data directory {data_dir}).",
+                f"The service is not running (data directory {data_dir}).{why}",
                 hint=f"Start it: {flags.command('up --detach', data_dir)}",
             )
         url = running.url

@@ -146,7 +146,7 @@ def _in_the_foreground(settings: Settings) -> None:
 
 
 def _detached(settings: Settings, changes: Json) -> None:
-    running, started = _start(settings.data_dir, changes)
+    running, started = start(settings.data_dir, changes)
     verb = "runs now" if started else "runs already"
     output.say(f"The service {verb}: process {running.pid}, {running.url}")
     from browser_service.cli.attach import say_unless_attached  # noqa: PLC0415 - a service in the foreground needs no client
@@ -156,7 +156,7 @@ def _detached(settings: Settings, changes: Json) -> None:
         output.say("It keeps the settings it has. To change them: browse-together down, then up.", to_stderr=True)
 
 
-def _start(data_dir: Path, changes: Json) -> tuple[instance.Instance, bool]:
+def start(data_dir: Path, changes: Json) -> tuple[instance.Instance, bool]:
     """Return the service, and whether this call started it. Raises ServiceUnavailable with the end of the log if it
     does not answer."""
     try:

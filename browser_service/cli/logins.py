@@ -42,7 +42,7 @@ def login(
     output.say(
         "A browser window opens on this screen. Sign in there, then close it (on a Mac: quit it).", to_stderr=True
     )
-    perform(body, data_dir, None, as_json=as_json)
+    perform(body, data_dir, None, as_json=as_json, starts=True)
 
 
 @app.command("import")

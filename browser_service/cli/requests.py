@@ -30,7 +30,7 @@ def show(context: typer.Context, *, data_dir: flags.DataDir = None, as_json: fla
     """What agents ask people for. Their pages are yours to work in meanwhile; say when it is done, or refuse."""
     if context.invoked_subcommand:
         return
-    with Client(flags.settings(data_dir).data_dir, operator=True) as service:
+    with Client(flags.settings(data_dir).data_dir, operator=True, starts=True) as service:
         waiting = cast("list[Json]", service.get(wire.REQUESTS)["requests"])  # the service's reply
     if as_json:
         output.say_json(waiting)

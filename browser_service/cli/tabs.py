@@ -6,6 +6,7 @@ import typer
 
 from browse_together.contract import wire
 from browse_together.contract.attached import AttachmentState, PersonTab
+from browse_together.contract.installation import command
 from browse_together.contract.model import Json
 from browser_service.cli import flags, output
 from browser_service.cli.client import Client
@@ -27,13 +28,13 @@ Linked = Annotated[bool, typer.Option("--linked", help="Share with it the tabs w
 @app.command("tabs")
 def show(*, data_dir: flags.DataDir = None, as_json: flags.AsJson = False) -> None:
     """The tabs of your own browser. Agents know of a tab that you do not share only that there is one."""
-    with Client(flags.settings(data_dir).data_dir, operator=True) as service:
+    with Client(flags.settings(data_dir).data_dir, operator=True, starts=True) as service:
         tabs = _tabs(service)
         state = AttachmentState.model_validate(service.get(wire.ATTACHMENT))
     if as_json:
         output.say_json([tab.model_dump(mode="json", exclude_none=True) for tab in tabs])
     elif not tabs:
-        output.say(" ".join(filter(None, (state.words, state.next_step))))
+        output.say(_without_tabs(state))
     else:
         output.show_rows(_COLUMNS, [[(tab.tab_id[:_SHORT], _shared(tab), tab.title, tab.url) for tab in tabs]])
 
@@ -66,6 +67,18 @@ def share_found(service: Client, tab: str, how: Json) -> None:
     found = _find(service, tab)
     shared = service.post(wire.TABS_SHARE, {"tabId": found.tab_id, **how})
     output.say(f"{found.title or found.url} is shared as {shared['pageId']}.")
+
+
+def _without_tabs(state: AttachmentState) -> str:
+    """Say why there are no tabs, and what to do."""
+    if state.state == "off":
+        attaching = command("attach", "chrome")
+        return (
+            f"{state.words} {attaching} attaches the one that you use; then this lists its tabs, to share with agents."
+        )
+    if state.state == "attached":
+        return f"{state.words} It has no tab of yours now: open one, then share it."
+    return f"{state.words} {state.next_step}"
 
 
 def _tabs(service: Client) -> list[PersonTab]:

@@ -28,7 +28,7 @@ def show(
     if page and not wire.is_page_id(page):
         raise ValidationFailed(f"--page: {page[:80]!r} is no pageId.", hint="browse-together pages lists them.")
     settings = flags.settings(data_dir)
-    with Client(settings.data_dir, operator=True) as service:
+    with Client(settings.data_dir, operator=True, starts=True) as service:
         link = service.post(wire.WALL_LINK, {"readOnly": read_only, "name": account()})
     shown = f"&page={page}" if page else ""
     url = f"{link['url']}{shown}"

@@ -30,3 +30,22 @@ async def test_a_tab_is_listed_shared_with_agents_and_taken_back(tmp_path: Path,
     finally:
         terminal.end()
     assert site.url("/bill") in await persons.tabs()
+
+
+async def test_commands_for_people_start_the_service_as_a_new_chat_does(tmp_path: Path) -> None:
+    terminal = Terminal(tmp_path / "data")
+    started = "The service was not running, and is now.\n"
+    try:
+        first = terminal.succeed("tabs")
+        assert first.err == started
+        assert first.out.startswith("No browser of yours is attached to. ")
+        assert "attach chrome attaches the one that you use" in first.out
+        assert terminal.succeed("requests").err == ""
+        for command in (["requests"], ["show", "--no-open"], ["attach", "--profile-dir", str(tmp_path / "none")]):
+            terminal.succeed("down")
+            assert started in terminal.run(*command).err
+        terminal.succeed("down", "--for", "1h")
+        refused = terminal.run("tabs")
+        assert (refused.code, "It stays down until" in refused.err, terminal.service) == (1, True, None)
+    finally:
+        terminal.end()
