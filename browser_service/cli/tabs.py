@@ -66,7 +66,7 @@ def share_found(service: Client, tab: str, how: Json) -> None:
     """Share the tab that a person means, and say as which page."""
     found = _find(service, tab)
     shared = service.post(wire.TABS_SHARE, {"tabId": found.tab_id, **how})
-    output.say(f"{found.title or found.url} is shared as {shared['pageId']}.")
+    output.say(f'{found.title or found.url} is shared as "{shared["pageId"]}".')
 
 
 def _without_tabs(state: AttachmentState) -> str:

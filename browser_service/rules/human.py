@@ -182,7 +182,7 @@ class HumanRequest:
             page_id = self.question.page_id
             ends = {"expired": f"The person who took {page_id} over has gone", "closed": f"{self.by} closed {page_id}"}
             return f"{ends.get(self.state, f'{self.by} gave {page_id} back')}. Look at it before you go on."
-        what, tab = self.question.what, f"shared a tab, which is {self.question.page_id}"
+        what, tab = self.question.what, f'shared a tab, which is "{self.question.page_id}"'
         done = {"decision": "decided", "tab": tab}
         texts = {
             "done": f"{self.by} {done.get(self.question.kind, f'says it is done: {what}')}.",

@@ -70,6 +70,7 @@ class Directory:
         self._noted_at: dict[str, float] = {}
         self._reservations: list[tuple[str, str]] = []
         """A page name and a client for each call that may open a page."""
+        self._became = Bounded[tuple[str, str], str](MOST_CLOSED_PAGES)
         self.sessions = Sessions()
         self.closed = ClosedPages()
 
@@ -77,6 +78,15 @@ class Directory:
 
     def get(self, page_id: str | None) -> PageState | None:
         return self._pages.get(page_id or "")
+
+    def note_given(self, client_id: str, stand_in: str, page_id: str) -> None:
+        """Note the page of the tab that a client asked for, which knows it by the name of what stood for it."""
+        self._became[client_id, stand_in] = page_id
+
+    def given(self, client_id: str, stand_in: str) -> PageState | None:
+        """Return the page that a client got in place of one that stood for it, while the client has it."""
+        page = self.get(self._became.get((client_id, stand_in)))
+        return page if page is not None and page.holder_id == client_id else None
 
     def pages(self) -> list[PageState]:
         return list(self._pages.values())

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from browse_together.contract.actions.base import Action, PageAction
 from browse_together.contract.actions.traits import Scope, Unaddressed
+from browse_together.contract.attached import STAND_IN
 from browse_together.contract.catalogue import ACTIONS, called
 from browse_together.contract.errors import (
     BrowseError,
@@ -145,11 +146,12 @@ class Addressing:
         name, own = action.addressed.page, self._directory.belonging_to(client.client_id)
         asked = (page for page in own if page.person is not None and page.person.kind == "tab")
         page = next(asked, None) if name is None else self._directory.get(name)
-        name = name or self._directory.new_name(session_id, "tab")
+        page = page or self._directory.given(client.client_id, name or "")
+        name = name or self._directory.new_name(session_id, STAND_IN)
         return Address(name, session_id, is_new=True) if page is None else _of(page)
 
     def _named(self, action: Action, page_id: str, client: Identity) -> Address:
-        page = self._directory.get(page_id)
+        page = self._directory.get(page_id) or self._directory.given(client.client_id, page_id)
         if page is None:
             return self._absent(action, page_id, client)
         if action.unaddressed is Unaddressed.ANOTHER_PAGE and page.holder_id == client.client_id:

@@ -1,8 +1,11 @@
 """Attaches to the browser in which a person lives, and shares tabs of it, for the account's owner alone."""
 
 import asyncio
+import re
 import secrets
+import unicodedata
 from dataclasses import dataclass, field
+from typing import Final
 
 import structlog
 
@@ -14,6 +17,7 @@ from browse_together.contract.errors import InvalidRequest, ValidationFailed, fi
 from browse_together.contract.installation import command
 from browse_together.contract.model import Json
 from browse_together.contract.pages import PageState
+from browse_together.contract.wire import DEFAULT_SESSION
 from browser_service.clients.inbox import HumanInbox
 from browser_service.clients.presence import Clients
 from browser_service.host.seam import PersonsBrowser
@@ -22,6 +26,23 @@ from browser_service.security.auth import Identity
 from browser_service.sessions.lifecycle import SessionLifecycle
 
 log = structlog.get_logger(__name__)
+
+
+_WORDS: Final = 4
+_CHARACTERS: Final = 30
+_UNTITLED: Final = "shared"
+"""What a tab without a title is called."""
+
+
+def _name_of(title: str) -> str:
+    """Return what a tab with this title is called: its first words, as far as they are letters and digits of ASCII."""
+    plain = unicodedata.normalize("NFKD", title).encode("ascii", "ignore").decode()
+    words, name = re.findall(r"[a-z0-9]+", plain.lower()), ""
+    for word in words[:_WORDS]:
+        if len(longer := f"{name}-{word}".strip("-")) > _CHARACTERS:
+            break
+        name = longer
+    return name or _UNTITLED
 
 
 @dataclass(eq=False)
@@ -100,12 +121,24 @@ class Attached:
         elif share.label and share.client_id is None:
             client = self.clients.find(share.label, besides="")
             share = share.model_copy(update={"client_id": client.client_id, "label": client.label})
-        page = await self.browser.share_tab(self._as_answer(share))
+        share, directory = self._as_answer(share), self.lifecycle.directory
+        stand_in = self.requests.asking_for_tab(share.request_id) if share.request_id is not None else None
+        name = share.page_id or await self._name_for(share.tab_id)
+        with directory.reserve(name, by.client_id):
+            page = await self.browser.share_tab(share.model_copy(update={"page_id": name}))
+        if stand_in is not None and stand_in.asker_id is not None:
+            directory.note_given(stand_in.asker_id, stand_in.page_id, page.page_id)
         await self.requests.on_answered()
         access = share.access if share.client_id is None else "private"
         self._note(by, {"action": "share_page", "pageId": page.page_id, "access": access}, page)
         log.info("a person shared a tab", page=page.page_id, access=access, by=by.label)
         return page
+
+    async def _name_for(self, tab_id: str) -> str:
+        """Return a free name for a tab's page, made of its title."""
+        title = next((tab.title for tab in await self.browser.tabs() if tab.tab_id == tab_id), "")
+        directory = self.lifecycle.directory
+        return directory.new_name(directory.sessions.attached or DEFAULT_SESSION, _name_of(title))
 
     def _as_answer(self, share: TabShare) -> TabShare:
         """Return the share as the answer to the one request for a tab that it meets, if a person did not say so."""

@@ -226,7 +226,8 @@ class Share(TabShare, Asked):
         return self.request_id == seat.identity.request_id
 
     async def do(self, seat: Seat) -> str:
-        return f"It is shared: agents call it {(await seat.parts.attached.share(self, seat.client)).page_id}."
+        page = await seat.parts.attached.share(self, seat.client)
+        return f'It is shared: agents call it "{page.page_id}".'
 
 
 class Unshare(TabUnshare, Asked):

@@ -8,7 +8,7 @@ from typing import Final
 from playwright.async_api import Error as PlaywrightError
 
 from browse_together.contract.actions.traits import Effect
-from browse_together.contract.attached import AttachmentState, AttachTarget, PersonTab, TabShare
+from browse_together.contract.attached import AttachmentState, AttachTarget, PersonTab, TabShare, is_stand_in
 from browse_together.contract.background import AtMost
 from browse_together.contract.calls import ClientRef
 from browse_together.contract.errors import (
@@ -163,7 +163,7 @@ class PersonTabs:
             await self._end_acts(entry, share)
         if share.client_id is not None:
             to_read = ", to read" if share.access == "read" else ""
-            entry.tell(share.client_id, f"The person shares {entry.page_id} with you{to_read}.")
+            entry.tell(share.client_id, f'The person shares "{entry.page_id}" with you{to_read}.')
         entry.record.tell_changed()
         return entry.record.state()
 
@@ -183,11 +183,14 @@ class PersonTabs:
         page = await windows.find(target.target_id) if windows is not None else None
         if page is None:
             raise PageNotFound(f"The tab {target.target_id!r} is closed, or asleep.", hint="Look at it, then repeat.")
-        awaited = self._awaited(share) if target.target_id == share.tab_id else None
+        is_meant, session_id = target.target_id == share.tab_id, session.session_id
+        awaited = self._awaited(share) if is_meant else None
+        if awaited is not None and share.page_id and is_stand_in(awaited.page_id):  # it has no name of its own
+            awaited = None
         if (known := self._entry(target.target_id)) is not None:  # it was shared meanwhile
             _lend(known, share)
             return known
-        page_id, session_id = self.registry.free_id(session.session_id), session.session_id
+        page_id = share.page_id if is_meant and share.page_id else self.registry.free_id(share.page_id or session_id)
         state = PageState(page_id=page_id, session_id=session_id, of_person=True)
         entry = awaited or self.registry.add(state, session)
         entry.record.target_id = target.target_id  # so that it is found, and taken back, from now on
@@ -232,7 +235,7 @@ class PersonTabs:
             await self.cancel(run.call.call_id)
         await entry.give_back()
         if holder:
-            entry.tell(holder, f"The person took {record.page_id} back.")
+            entry.tell(holder, f'The person took "{record.page_id}" back.')
 
 
 def _check_lent(entry: PageEntry) -> None:

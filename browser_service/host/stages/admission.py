@@ -213,6 +213,8 @@ def _check_person(page: PageRecord, action: Action) -> None:
 def _check_lent(page: PageRecord, action: Action) -> None:
     """Raise PageOwned for what a person did not share with their tab: to close it, to act where agents only read, or to
     give to others what one client got."""
+    if action.asks_person and action.asks_person.request_id:  # it hears the answer to what it asked
+        return
     acts = (action, *action.parts())
     refused, hint = "", ASK_FOR_TAB
     if any(each.closes for each in acts):

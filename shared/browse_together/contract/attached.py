@@ -1,5 +1,6 @@
 """A person's own browser, and their tabs there, as its owner sees them. Agents are told of shared tabs alone."""
 
+import re
 from pathlib import PurePath
 from typing import Final, Literal, Self
 
@@ -7,7 +8,10 @@ from pydantic import Field, field_validator, model_validator
 
 from browse_together.contract.model import Model
 from browse_together.contract.pages import Lent
+from browse_together.contract.wire import ID_PATTERN
 
+STAND_IN: Final = "tab"
+"""What the page is called that stands for a tab which an agent asked for, with a suffix if that is taken."""
 TAB_ID: Final = r"^[A-Za-z0-9-]{1,64}$"
 BROWSER_NAMES: Final = ("chrome", "chrome-beta", "msedge", "brave", "chromium")
 _DEFAULT: Final = " default"
@@ -91,8 +95,13 @@ class TabShare(Model):
     access: Lent = "act"
     client_id: str | None = Field(default=None, description="The client that it is for; all without.")
     label: str = Field(default="", max_length=200, description="That client's label or handle, if its id is not known.")
+    page_id: str = Field(default="", pattern=f"^$|{ID_PATTERN}", description="What agents are to call it.")
     linked: bool = Field(default=False, description="Share with it the tabs whose scripts can reach each other.")
     request_id: str | None = Field(default=None, max_length=64, description="The request that it answers, if any.")
+
+
+def is_stand_in(page_id: str) -> bool:
+    return re.fullmatch(rf"{STAND_IN}(-[a-z2-9]{{4}})?", page_id) is not None
 
 
 class TabUnshare(Model):

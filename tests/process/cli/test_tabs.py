@@ -19,13 +19,13 @@ async def test_a_tab_is_listed_shared_with_agents_and_taken_back(tmp_path: Path,
         terminal.succeed("run", "goto", "--url", "about:blank", "--page", "mine")
         assert "The bill" in terminal.succeed("tabs").out
         assert "No tab matches 'nothing'" in terminal.run("share", "nothing").err
-        assert terminal.succeed("share", "the bill", "--read").out == "The bill is shared as default~1.\n"
+        assert terminal.succeed("share", "the bill", "--read").out == 'The bill is shared as "the-bill".\n'
         (tab,) = [tab for tab in terminal.succeed("tabs", "--json").json if tab["url"] == site.url("/bill")]
-        assert (tab["pageId"], tab["access"]) == ("default~1", "read")
-        assert "default~1, to read" in terminal.succeed("tabs").out
-        assert "default~1" in terminal.succeed("pages").out
-        assert terminal.succeed("unshare", "default~1").out == "The bill is yours alone again.\n"
-        assert "default~1" not in terminal.succeed("pages").out
+        assert (tab["pageId"], tab["access"]) == ("the-bill", "read")
+        assert "the-bill, to read" in terminal.succeed("tabs").out
+        assert "the-bill" in terminal.succeed("pages").out
+        assert terminal.succeed("unshare", "the-bill").out == "The bill is yours alone again.\n"
+        assert "the-bill" not in terminal.succeed("pages").out
         assert "No client is called" in terminal.run("share", "The bill", "--with", "Nobody").err
     finally:
         terminal.end()

@@ -178,18 +178,18 @@ async def test_a_persons_tab_is_shared_by_dragging_it_into_an_agents_group_and_t
         await become(lambda: strip.group("/inbox"), ["Mail", running.parts.colours.known("c-3")])
         assert await shared() == []
         await strip.drag("/taxes", beside="/inbox")
-        await become(shared, ["default~1"])
-        await mail.call("click", pageId="default~1", selector="button")
+        await become(shared, ["taxes"])
+        await mail.call("click", pageId="taxes", selector="button")
         await strip.drag("/taxes", beside=None)
         await become(shared, [])
-        assert (await mail.error("click", pageId="default~1", selector="button"))["code"] == "PAGE_NOT_FOUND"
+        assert (await mail.error("click", pageId="taxes", selector="button"))["code"] == "PAGE_NOT_FOUND"
         assert not taxes.is_closed()
 
         asked = await mail.call("request_human", kind="tab", message="The taxes.", timeout=1)
         await strip.drag("/taxes", beside="/inbox")
         answered = await mail.call("request_human", pageId="tab", requestId=asked["requestId"])
         assert answered["observed"]
-        assert await shared() == ["tab"]
+        assert await shared() == ["taxes"]
 
         await strip.open_beside(site.page("/receipt", "<title>Receipt</title>"), beside="/taxes")
         await become(lambda: strip.group("/receipt"), None)
