@@ -10,14 +10,14 @@ from typing import Final
 import structlog
 
 from browse_together.contract import catalogue
-from browse_together.contract.attached import AttachmentState, AttachTarget, PersonTab, TabShare
+from browse_together.contract.attached import AttachmentState, AttachTarget, PersonTab, TabShare, is_stand_in
 from browse_together.contract.background import Background
 from browse_together.contract.calls import Outcome
 from browse_together.contract.errors import InvalidRequest, ValidationFailed, field_details
 from browse_together.contract.installation import command
 from browse_together.contract.model import Json
 from browse_together.contract.pages import PageState
-from browse_together.contract.wire import DEFAULT_SESSION
+from browse_together.contract.wire import ATTACHED_SESSION, DEFAULT_SESSION, RESERVED_IDS
 from browser_service.clients.inbox import HumanInbox
 from browser_service.clients.presence import Clients
 from browser_service.host.seam import PersonsBrowser
@@ -34,15 +34,15 @@ _UNTITLED: Final = "shared"
 """What a tab without a title is called."""
 
 
-def _name_of(title: str) -> str:
+def name_of(title: str) -> str:
     """Return what a tab with this title is called: its first words, as far as they are letters and digits of ASCII."""
     plain = unicodedata.normalize("NFKD", title).encode("ascii", "ignore").decode()
-    words, name = re.findall(r"[a-z0-9]+", plain.lower()), ""
-    for word in words[:_WORDS]:
-        if len(longer := f"{name}-{word}".strip("-")) > _CHARACTERS:
-            break
-        name = longer
-    return name or _UNTITLED
+    words, name = re.findall(r"[a-z0-9]+", plain.lower())[:_WORDS], ""
+    for word in words:
+        name = name if len(f"{name}-{word}") > _CHARACTERS else f"{name}-{word}".strip("-")
+    name = name or "".join(words)[:_CHARACTERS]
+    is_ours = is_stand_in(name) or name in {*RESERVED_IDS, DEFAULT_SESSION, ATTACHED_SESSION}
+    return f"{_UNTITLED}-{name}" if is_ours else name or _UNTITLED
 
 
 @dataclass(eq=False)
@@ -138,7 +138,7 @@ class Attached:
         """Return a free name for a tab's page, made of its title."""
         title = next((tab.title for tab in await self.browser.tabs() if tab.tab_id == tab_id), "")
         directory = self.lifecycle.directory
-        return directory.new_name(directory.sessions.attached or DEFAULT_SESSION, _name_of(title))
+        return directory.new_name(directory.sessions.attached or DEFAULT_SESSION, name_of(title))
 
     def _as_answer(self, share: TabShare) -> TabShare:
         """Return the share as the answer to the one request for a tab that it meets, if a person did not say so."""

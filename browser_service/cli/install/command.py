@@ -25,7 +25,7 @@ from browser_service.cli.running import service_of
 from browser_service.cli.service import unit_file
 from browser_service.settings import Settings
 
-_NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_SERVER: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _COLUMNS: Final = {"client": False, "": False, "program or files here": False, APP_NAME: False, "configuration": True}
 _PASSING: Final = ("archive-v0", "environments-v2", ".cache")
 """Folders of `uvx` and `pipx run`, which may delete their contents at any time."""
@@ -40,8 +40,8 @@ FIRST_PROMPT: Final = (
 app = new_app()
 
 
-def _valid_name(name: str) -> str:
-    if not _NAME.fullmatch(name):
+def _valid_server(name: str) -> str:
+    if not _SERVER.fullmatch(name):
         raise typer.BadParameter("letters, digits, - and _, at most 64 of them.")
     return name
 
@@ -49,7 +49,7 @@ def _valid_name(name: str) -> str:
 _ALL: Final[tuple[ChatClient | PastedClient, ...]] = (*CLIENTS.values(), *PASTED.values())
 _NAMES: Final = ", ".join([*CLIENTS, *PASTED])
 Client = Annotated[str | None, typer.Argument(metavar="CLIENT", help=f"One of {_NAMES}.", show_default=False)]
-Name = Annotated[str, typer.Option(help="Name of the server in the client.", callback=_valid_name)]
+Server = Annotated[str, typer.Option(help="Name of the server in the client.", callback=_valid_server)]
 Skill = Annotated[
     bool, typer.Option("--skill", help="Instead, the skill: how an agent works in this browser, also by commands.")
 ]
@@ -61,7 +61,10 @@ def install(
     client: Client = None,
     *,
     skill: Skill = False,
-    name: Name = APP_NAME,
+    name: Annotated[
+        str, typer.Option(help="What its chats are called, in place of the client and its folder.", show_default=False)
+    ] = "",
+    server: Server = APP_NAME,
     only_print: OnlyPrint = False,
     as_json: flags.AsJson = False,
 ) -> None:
@@ -72,18 +75,19 @@ def install(
     """
     machine = Machine.here()
     if client is None:
-        _list(machine, name, as_json=as_json)
+        _list(machine, server, as_json=as_json)
         return
     if skill:
         _add_skill(_with_skills(client), machine, only_print=only_print)
         return
     chat_client = CLIENTS.get(client)
+    variables = machine.service_variables | ({"BROWSE_NAME": name} if name else {})
     if chat_client is None:
-        _show_lines(client, machine, name)
+        _show_lines(client, machine, server, variables)
         return
-    change = Change(machine, chat_client, name, program(GATEWAY), machine.service_variables)
+    change = Change(machine, chat_client, server, program(GATEWAY), variables)
     if change.is_made(files.read(change.path)):
-        output.say(f"{chat_client.title} has {name} already, and nothing changes ({change.path}).")
+        output.say(f"{chat_client.title} has {server} already, and nothing changes ({change.path}).")
         return
     if not chat_client.is_on(machine):
         output.say(f"{chat_client.title} was not found on this machine; it reads this file once it is.", to_stderr=True)
@@ -94,7 +98,7 @@ def install(
             to_stderr=True,
         )
     if _make(change, only_print=only_print):
-        output.say(f"{chat_client.title} has {name} now. {chat_client.next_step}")
+        output.say(f"{chat_client.title} has {server} now. {chat_client.next_step}")
         output.say(f"Then paste this into a chat: {FIRST_PROMPT}")
 
 
@@ -103,7 +107,7 @@ def uninstall(
     client: Client = None,
     *,
     skill: Annotated[bool, typer.Option("--skill", help="Instead, the skill that install --skill put there.")] = False,
-    name: Name = APP_NAME,
+    server: Server = APP_NAME,
     only_print: OnlyPrint = False,
 ) -> None:
     """Take this browser away from a chat client; without CLIENT, from each, and say what is left to delete."""
@@ -111,17 +115,17 @@ def uninstall(
     if client is None:
         if skill:
             raise typer.BadParameter(f"Say from which client ({_NAMES}).")
-        _take_out_everywhere(machine, name, flags.settings(), only_print=only_print)
+        _take_out_everywhere(machine, server, flags.settings(), only_print=only_print)
         return
     if skill:
         _remove_skill(_with_skills(client), machine, only_print=only_print)
         return
     if client not in CLIENTS:
-        _show_lines(client, machine, name, remove=True)
+        _show_lines(client, machine, server, machine.service_variables, remove=True)
         return
-    change = Change(machine, CLIENTS[client], name)
+    change = Change(machine, CLIENTS[client], server)
     if change.is_made(files.read(change.path)):
-        output.say(f"{change.client.title} has no server {name}, and nothing changes ({change.path}).")
+        output.say(f"{change.client.title} has no server {server}, and nothing changes ({change.path}).")
     else:
         _remove(change, only_print=only_print)
 
@@ -131,10 +135,12 @@ def _remove(change: Change, *, only_print: bool) -> None:
         output.say(f"{change.client.title} has no server {change.name} any more. A chat that is open keeps it.")
 
 
-def _show_lines(client: str, machine: Machine, name: str, *, remove: bool = False) -> None:
+def _show_lines(
+    client: str, machine: Machine, name: str, variables: Mapping[str, str], *, remove: bool = False
+) -> None:
     """Print the lines that a person pastes into a client's file, or takes out of it. Exits with 1 if the client is not
     known, because its file then has to be found too."""
-    gateway, variables = program(GATEWAY), machine.service_variables
+    gateway = program(GATEWAY)
     if known := PASTED.get(client):
         file, section, lines = str(known.file(machine)), known.section, known.lines(name, gateway, variables)
     else:

@@ -11,6 +11,7 @@ from mcp import Client
 from mcp.types import Implementation, TextContent
 from starlette.responses import Response
 
+from browse_together.client.caller import Caller, folder_name, on_behalf_of
 from browse_together.client.credentials import Credentials, mint
 from browse_together.contract import wire
 from mcp_gateway.chats import credentials
@@ -186,3 +187,27 @@ async def test_a_token_of_a_name_is_shared_by_chats_of_their_own_and_shortens_ev
         uris = {str(resource.uri) for resource in (await client.list_resources()).resources}
         assert uris == {"browse://pages", "pages://"}
         assert (await client.list_resource_templates()).resource_templates == []
+
+
+@pytest.mark.parametrize(
+    ("given", "folder", "label"),
+    [("", "invoices", "claude-ai · invoices"), ("The books", "invoices", "The books"), ("", "", "claude-ai")],
+)
+async def test_a_chat_is_called_by_its_host_and_folder_or_as_the_settings_say(
+    connection: Connection, given: str, folder: str, label: str
+) -> None:
+    connection.settings.name, connection.chats.own.folder = given, folder
+    async with Client(connection.server(), client_info=Implementation(name="claude-ai", version="1")) as client:
+        await client.call_tool("list_pages", {})
+    assert claims(connection.chats.own.service.credentials)["label"] == label
+
+
+def test_a_home_is_no_folder_that_somebody_chose(tmp_path: Path) -> None:
+    def name_in(folder: Path) -> str:
+        here = Caller({"HOME": str(tmp_path)}, folder, lambda _: None, 0.0)
+        with on_behalf_of(here):
+            return folder_name()
+
+    (tmp_path / "invoices").mkdir()
+    folders = [tmp_path / "invoices", tmp_path, Path("/"), tmp_path / "gone"]
+    assert [name_in(folder) for folder in folders] == ["invoices", "", "", ""]

@@ -204,12 +204,21 @@ def test_an_entry_of_another_installation_is_brought_up_to_date_and_keeps_its_se
 
 def test_another_name_is_another_server(home: Home) -> None:
     home.succeed("install", "cursor")
-    home.succeed("install", "cursor", "--name", "work")
+    home.succeed("install", "cursor", "--server", "work")
     path = CLIENTS["cursor"].file(home.machine)
     assert content("cursor", path)["mcpServers"].keys() == {NAME, "work"}
     home.succeed("uninstall", "cursor")
     assert content("cursor", path)["mcpServers"].keys() == {"work"}
-    assert home.run("install", "cursor", "--name", "a b").exit_code == 2
+    assert home.run("install", "cursor", "--server", "a b").exit_code == 2
+
+
+def test_the_chats_of_a_client_can_be_given_a_name(home: Home) -> None:
+    home.succeed("install", "cursor", "--name", "Ana's books")
+    entry = content("cursor", CLIENTS["cursor"].file(home.machine))["mcpServers"][NAME]
+    assert entry["env"]["BROWSE_NAME"] == "Ana's books"
+    assert "nothing changes" in home.succeed("install", "cursor"), "it keeps the name"
+    pasted = json.loads(home.run("install", "nimbus", "--name", "books").stdout)
+    assert pasted["mcpServers"][NAME]["env"]["BROWSE_NAME"] == "books"
 
 
 def test_a_link_stays_a_link(home: Home, tmp_path: Path) -> None:
@@ -274,7 +283,7 @@ def test_without_a_client_all_are_listed_with_what_they_have(home: Home) -> None
 
 
 def test_a_client_that_is_not_known_gets_the_usual_lines(home: Home) -> None:
-    other = home.run("install", "nimbus", "--name", "work", BROWSE_DATA_DIR="", PORT="8888")
+    other = home.run("install", "nimbus", "--server", "work", BROWSE_DATA_DIR="", PORT="8888")
     assert (other.exit_code, "nimbus is none of the clients" in other.stderr) == (1, True)
     assert json.loads(other.stdout) == {"mcpServers": {"work": {"command": program(GATEWAY)[0], "args": []}}}
     assert f'Take {NAME} out of "mcpServers"' in home.run("uninstall", "nimbus").stderr
@@ -285,7 +294,7 @@ def test_without_a_client_it_is_taken_from_all_and_what_is_left_is_named(home: H
     for key in ("cursor", "codex"):
         prepare(home, key, OTHERS)
         home.succeed("install", key)
-    home.succeed("install", "cursor", "--name", "work")
+    home.succeed("install", "cursor", "--server", "work")
     home.succeed("install", "codex", "--skill")
     prepare(home, "gemini", BROKEN)
     PASTED["zed"].file(home.machine).parent.mkdir(parents=True)
