@@ -115,6 +115,7 @@ class Row {
   async #pressed(event) {
     if (event.key !== "Enter" && event.key !== "Escape") return;
     event.stopPropagation(); // the wall has keys of its own
+    event.preventDefault(); // else it presses the name, which gets the focus
     const { value } = this.#field;
     this.#rename(false);
     this.#name.focus();
