@@ -27,8 +27,8 @@ class Settings(ConnectingSettings):
     shared_idle_s: float = Field(
         default=30, ge=0, le=86_400, description="How long that process stays after the last chat, in seconds."
     )
-    name: str = Field(
-        default="",
+    name: str | None = Field(
+        default=None,
         max_length=LABEL_CHARACTERS,
         description="What people and other agents read as this chat's name; by default its program and folder.",
     )

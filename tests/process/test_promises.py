@@ -35,7 +35,7 @@ class Account:
         self._env = environment(data_dir, PORT=str(closed_port()))
 
     def chat(self, name: str) -> AbstractAsyncContextManager[Client]:
-        gateway = StdioServerParameters(command=sys.executable, args=["-m", "mcp_gateway"], env=self._env)
+        gateway = StdioServerParameters(command=sys.executable, args=["-m", "mcp_gateway"], env=self._env, cwd="/")
         info = Implementation(name=name, version="1")
         return Client(gateway, client_info=info, mode="legacy", read_timeout_seconds=60)
 

@@ -80,7 +80,7 @@ async def chat(
 ) -> AsyncIterator[Client]:
     """Start a chat that is connected to a running service."""
     env = environment(of.data_dir, BROWSE_URL=of.url, BROWSE_AUTOSTART="false", **changes)
-    gateway = StdioServerParameters(command=sys.executable, args=["-m", "mcp_gateway"], env=env)
+    gateway = StdioServerParameters(command=sys.executable, args=["-m", "mcp_gateway"], env=env, cwd="/")
     info = Implementation(name=name, version="1")
     async with Client(gateway, client_info=info, mode=mode, read_timeout_seconds=60, **does or {}) as client:
         yield client
