@@ -55,8 +55,9 @@ class ConnectingSettings(ProcessSettings):
     session: str | None = Field(
         default=None,
         pattern=ID_PATTERN,
-        description="Session for calls that name no other, nor a page that is there. `new`: each chat gets one of its own "
-        "with its first page, and a copy of the shared login's cookies; sites that rotate tokens may sign the others out.",
+        description="Session for calls that name no other, nor a page that is there. `new`: each chat gets one of its "
+        "own with its first page, and a copy of the shared login's cookies; sites that rotate tokens may sign the "
+        "others out.",
     )
     client_id: str | None = Field(
         default=None,

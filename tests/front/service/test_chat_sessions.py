@@ -31,7 +31,8 @@ async def called(chat: Agent, action: str, *, form: bool = False, **arguments: A
 
 async def test_new_pages_are_in_it_whether_they_are_named_or_not(chat: Agent, site: Site) -> None:
     url = site.page("/", "<h1>Hello</h1>")
-    for arguments in ({"pageId": "told"}, {}):
+    named: list[dict[str, AnyJson]] = [{"pageId": "told"}, {}]
+    for arguments in named:
         assert (await called(chat, "goto", url=url, **arguments))["page"]["sessionId"] == "works"
     opened = await called(chat, "open_page", pageId="second")
     assert opened["page"]["sessionId"] == "works"
