@@ -80,7 +80,7 @@ class Client:
         running = instance.find(data_dir)
         kept_down = KeptDown.for_client(data_dir, time.time())
         if running is None and starts and kept_down is None:
-            from browser_service.cli.lifecycle import start  # noqa: PLC0415 - only a service that does not run needs it
+            from browser_service.cli.starting import start  # noqa: PLC0415 - only a service that does not run needs it
 
             running, _ = start(data_dir, {})
             output.say("The service was not running, and is now.", to_stderr=True)

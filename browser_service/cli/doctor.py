@@ -22,7 +22,8 @@ from browse_together.contract.secret import read_secret
 from browse_together.contract.written import fingerprint
 from browser_service.cli import config, flags
 from browser_service.cli.browser_check import Check, check_browser, sound, wrong
-from browser_service.cli.running import places, restart, rules_of, running_settings, service_of
+from browser_service.cli.running import places, restart, rules_of, running_settings
+from browser_service.cli.starting import service_of
 from browser_service.host.sessions.memory import exact_mb
 from browser_service.quarantine import files_set_aside
 from browser_service.settings import Settings

@@ -13,12 +13,12 @@ import typer
 from browse_together.client import config_file, instance
 from browse_together.client.autostart import KeptDown
 from browse_together.contract import variables, wire
-from browse_together.contract.errors import Relayed, ServiceUnavailable
+from browse_together.contract.errors import Relayed
 from browse_together.contract.model import Json
-from browse_together.contract.wire import LOG_FILE
 from browser_service.cli import flags, output, times
 from browser_service.cli.options import new_app
-from browser_service.cli.running import places, restart, rules_of, running_settings, service_of
+from browser_service.cli.running import places, restart, rules_of, running_settings
+from browser_service.cli.starting import service_of, start
 from browser_service.settings import Settings
 
 _LAST_S = 250_000_000_000
@@ -154,32 +154,6 @@ def _detached(settings: Settings, changes: Json) -> None:
     say_unless_attached(settings.data_dir)
     if not started and changes.keys() - {"data_dir"}:
         output.say("It keeps the settings it has. To change them: browse-together down, then up.", to_stderr=True)
-
-
-def start(data_dir: Path, changes: Json) -> tuple[instance.Instance, bool]:
-    """Return the service, and whether this call started it. Raises ServiceUnavailable with the end of the log if it
-    does not answer."""
-    try:
-        with output.waiting("The service starts …"):
-            running, pid = instance.start(
-                data_dir, flags.environment(changes), lambda: service_of(data_dir), end_if_late=True
-            )
-    except instance.NotStarted as error:
-        from browser_service.cli.log_lines import reasons  # noqa: PLC0415 - only a start that failed needs it
-
-        why = f"It did not answer within {instance.START_WITHIN_S:.0f} s."
-        if error.exit_code is not None:
-            why = f"It ended with exit code {error.exit_code}."
-        raise ServiceUnavailable(
-            "\n".join([f"The service did not start. {why}", *reasons(error.log_end)]),
-            hint=f"`browse-together doctor` says what is missing; the whole log: {data_dir / LOG_FILE}",
-        ) from None
-    except OSError as error:
-        raise ServiceUnavailable(
-            f"The data directory {data_dir} cannot be used: {error.strerror or error}.",
-            hint="Make it writable for this account, or choose another: --data-dir or BROWSE_DATA_DIR.",
-        ) from None
-    return running, running.pid == pid  # another start may have been faster
 
 
 def _say_status(status: dict[str, object]) -> None:

@@ -1,29 +1,15 @@
 """Finds the running service, and compares its settings with those of a start from here."""
 
-import contextlib
 from pathlib import Path
 from typing import NamedTuple
 
-from browse_together.client import config_place, instance
+from browse_together.client import config_place
 from browse_together.contract import wire
 from browse_together.contract.errors import BrowseError
 from browse_together.contract.model import Json
 from browser_service import settings_report
 from browser_service.cli import flags, output
 from browser_service.settings import Settings
-
-
-def service_of(data_dir: Path) -> instance.Instance | None:
-    """Return the service of this data directory, after checking its process. A killed service leaves its address and
-    pid behind, which other programs may get and pretend to be the service."""
-    found = instance.find(data_dir)
-    if found is None:
-        return None
-    import psutil  # noqa: PLC0415 - most of a command's time where nothing runs
-
-    with contextlib.suppress(psutil.Error):
-        return found if "up" in psutil.Process(found.pid).cmdline() else None
-    return None
 
 
 class Running(NamedTuple):

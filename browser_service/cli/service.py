@@ -16,7 +16,7 @@ from browser_service.cli.host_unit import print_unit, quoted
 from browser_service.cli.install.machine import Machine
 from browser_service.cli.lifecycle import NOT_RUNNING
 from browser_service.cli.options import new_app
-from browser_service.cli.running import service_of
+from browser_service.cli.starting import service_of
 from browser_service.settings import Settings
 
 _ENDS_WITHIN_S: Final = 30

@@ -21,8 +21,8 @@ from browser_service.cli.install.machine import Machine
 from browser_service.cli.install.pasted_clients import PASTED, PastedClient, json_lines, usual_entry
 from browser_service.cli.install.registration import Change, servers_of
 from browser_service.cli.options import new_app
-from browser_service.cli.running import service_of
 from browser_service.cli.service import unit_file
+from browser_service.cli.starting import service_of
 from browser_service.settings import Settings
 
 _SERVER: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
