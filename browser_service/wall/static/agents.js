@@ -1,10 +1,12 @@
-// Lists the agents: what each does or did last, with buttons to pause it, stop it, let it go on and write to it.
+// Lists the agents: what each does or did last, with buttons to pause it, stop it, let it go on and write to it. A press
+// on one leaves only its pages.
 
-import { arrange, el, keepFocus, paint, say, write } from "./dom.js";
+import { arrange, el, icon, keepFocus, paint, say, write } from "./dom.js";
 import { report } from "./socket.js";
-import { capital, halted, since, verb } from "./words.js";
+import { capital, halted, since, standing, verb } from "./words.js";
 
 const AGAIN_MS = 5000; // for "12 s ago"
+const DRAWN = { pause: "M7 4.5v11M13 4.5v11", stop: "M5 5h10v10H5z", write: "M4 16l.8-3.6L13 4.2l2.8 2.8-8.2 8.2z" };
 
 export class Agents {
   #rows = new Map();
@@ -14,16 +16,18 @@ export class Agents {
   #halted = el("div", { className: "halted", role: "status", hidden: true }, this.#told);
   #cancelled = "";
   #buttons = {};
+  chosen = null;
 
-  constructor(model, socket, tell, threads) {
-    Object.assign(this, { model, socket, tell, threads });
+  /** `onChoice` is told that other pages are wanted. */
+  constructor(model, socket, tell, threads, onChoice) {
+    Object.assign(this, { model, socket, tell, threads, onChoice });
     const button = (name, text, title, press, className = "") => (this.#buttons[name] = el("button", { type: "button", title, className, onclick: press }, text));
-    const ways = el("span", { className: "ways" },
-      button("write", "Write to all", "A line in the next reply of every agent", () => threads.open(null)),
-      button("stop", "Stop all", "Cancel what all agents do, and refuse what comes, until you let them go on", () => this.halt("", "stop"), "danger"));
+    const ways = el("span", { className: "of-all" },
+      button("write", "Write to all", "A line in the next reply of every agent", () => threads.open(null), "plain"),
+      button("stop", "Stop all", "Cancel what all agents do, and refuse what comes, until you let them go on", () => this.halt("", "stop"), "plain danger"));
     this.#halted.append(button("on", "Go on", "Let all agents go on", () => this.halt("", "go_on"), "first"));
     this.element = el("section", { className: "crew", "aria-labelledby": "crew" },
-      el("header", {}, el("h2", { id: "crew" }, "Agents ", this.#count), ways), this.#halted, this.#list);
+      el("h2", { id: "crew" }, "Agents ", this.#count), this.#halted, el("div", { className: "strip" }, this.#list, ways));
     setInterval(() => document.hidden || this.update(), AGAIN_MS);
   }
 
@@ -42,9 +46,21 @@ export class Agents {
     const known = new Map();
     for (const agent of agents) known.set(agent.id, this.#rows.get(agent.id) ?? new Row(this, agent.id));
     this.#rows = known;
-    for (const agent of agents) known.get(agent.id).update(agent, mayAct, Boolean(halt));
+    if (!known.has(this.chosen)) this.chosen = null;
+    for (const agent of agents) known.get(agent.id).update(agent, mayAct, Boolean(halt), agent.id === this.chosen);
     arrange(this.#list, [...known.values()].map((row) => row.element));
     this.threads.update();
+  }
+
+  choose(id) {
+    this.chosen = this.chosen === id ? null : id;
+    this.onChoice();
+  }
+
+  /** Whether a page is of the agent that is chosen, if one is. */
+  wants({ owner: of }) {
+    const agent = this.model.agents.find(({ id }) => id === this.chosen);
+    return !agent || (of?.label === agent.label && of.colour === agent.colour); // chats share labels
   }
 
   async halt(to, how) {
@@ -60,42 +76,43 @@ export class Agents {
 }
 
 class Row {
-  #name = el("button", { type: "button", className: "owner cut name", dir: "auto", title: "Give it another name", onclick: () => this.#rename(true) });
+  #name = el("button", { type: "button", className: "owner", dir: "auto" });
   #field = el("input", { type: "text", maxLength: 60, hidden: true, required: true, autocomplete: "off", "aria-label": "Its name", onblur: () => this.#rename(false), onkeydown: (event) => this.#pressed(event) });
-  #does = el("span", { className: "does cut" });
-  #pages = el("span", { className: "quiet small pages" });
+  #does = el("p", { className: "does cut" });
   #news = el("span", { className: "news", hidden: true });
   #buttons = {};
   #shown = "";
 
   constructor(agents, id) {
-    const button = (name, text, title, press, ...more) => (this.#buttons[name] = el("button", { type: "button", title, onclick: press }, text, ...more));
-    this.element = el("li", { className: "agent" }, el("span", { className: "called" }, this.#name, this.#field), this.#does, this.#pages,
+    const button = (name, title, press, face = icon(DRAWN[name])) => (this.#buttons[name] = el("button", { type: "button", className: DRAWN[name] ? "icon plain" : "", title, onclick: press }, face));
+    this.#name.onclick = () => agents.choose(id);
+    this.element = el("li", { className: "agent" }, this.#name, this.#field, this.#news, this.#does,
       el("span", { className: "ways" },
-        button("pause", "Pause", "Its calls wait, for at most 10 minutes", () => agents.halt(this.agent.to, "pause")),
-        button("stop", "Stop", "Cancel what it does, and refuse what comes, until you let it go on", () => agents.halt(this.agent.to, "stop")),
-        button("on", "Go on", "Let it go on", () => agents.halt(this.agent.to, "go_on")),
-        button("write", "Write", "A line in its next reply, or at once if it waits", () => agents.threads.open(id), this.#news)));
+        button("pause", "Pause: its calls wait, for at most 10 minutes", () => agents.halt(this.agent.to, "pause")),
+        button("stop", "Stop: cancel what it does, and refuse what comes, until you let it go on", () => agents.halt(this.agent.to, "stop")),
+        button("on", "Let it go on", () => agents.halt(this.agent.to, "go_on"), "Go on"),
+        button("write", "Write: a line in its next reply, or at once if it waits", () => agents.threads.open(id)),
+        button("name", "Give it another name", () => this.#rename(true), "Aa")));
     Object.assign(this, { agents, threads: agents.threads });
   }
 
-  update(agent, mayAct, allHalted) {
+  update(agent, mayAct, allHalted, isChosen) {
     this.agent = agent;
-    const { label, colour, pages, halt } = agent;
+    const { label, colour, halt } = agent;
     paint(this.element, colour);
     write(this.#name, label);
-    this.#name.disabled = !mayAct;
+    this.#name.title = `${label} · ${standing(agent)}`;
+    this.#name.ariaPressed = String(isChosen);
     this.#say(agent, allHalted);
-    write(this.#pages, pages === 1 ? "1 page" : `${pages} pages`);
-    const { pause, stop, on, write: writes } = this.#buttons;
+    const { pause, stop, on, write: writes, name } = this.#buttons;
     keepFocus(this.#buttons, () => {
       pause.hidden = !mayAct || Boolean(halt);
       stop.hidden = !mayAct || halt?.how === "stop";
       on.hidden = !mayAct || !halt;
-      writes.hidden = !mayAct;
+      writes.hidden = name.hidden = !mayAct;
     });
     on.classList.toggle("first", !allHalted);
-    for (const [name, text] of [["pause", "Pause"], ["stop", "Stop"], ["on", "Go on"], ["write", "Write to"]]) this.#buttons[name].setAttribute("aria-label", `${text} ${label}`);
+    for (const [name, text] of [["pause", "Pause"], ["stop", "Stop"], ["on", "Go on"], ["write", "Write to"], ["name", "Rename"]]) this.#buttons[name].setAttribute("aria-label", `${text} ${label}`);
     const fresh = this.threads.fresh(agent.id);
     this.#news.hidden = !fresh;
     this.#news.dataset.count = fresh;
@@ -134,7 +151,7 @@ class Row {
     if (this.#shown === key) return;
     this.#shown = key;
     this.#does.classList.toggle("now", Boolean(doing) && !halt);
-    this.#does.classList.toggle("is-halted", Boolean(halt) && !allHalted);
+    this.element.classList.toggle("is-halted", Boolean(halt) && !allHalted);
     this.#does.replaceChildren(text, ...(at && !halt ? [" · ", el("a", { href: `#/page/${encodeURIComponent(at)}` }, at)] : []));
   }
 }

@@ -23,6 +23,19 @@ export function icon(path) {
   return drawn;
 }
 
+/** Makes a menu of buttons, which a press outside, Escape or a choice closes. */
+export function menu(name, ...buttons) {
+  const made = el("details", { className: "menu", onkeydown: (event) => {
+    if (event.key !== "Escape" || !made.open) return;
+    event.stopPropagation();
+    close();
+    made.firstElementChild.focus();
+  }, onfocusout: ({ relatedTarget }) => made.contains(relatedTarget) || close() },
+    el("summary", { className: "button icon", "aria-label": name, title: name }, "⋯"), el("div", { onclick: () => close() }, buttons));
+  const close = () => { made.open = false; };
+  return made;
+}
+
 /** Gives an element the colour of an owner, or that of nobody. */
 export function paint(element, colour) {
   if (colour) element.style.setProperty("--owner", `var(--${colour})`);

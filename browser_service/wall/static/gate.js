@@ -4,14 +4,19 @@ import { el } from "./dom.js";
 
 const COMMAND = "browse-together show";
 
-export function gate(problem = "") {
+/** Shows a command, and copies it. */
+export function command(text) {
   const copy = el("button", {
     type: "button",
     onclick: async () => {
-      await navigator.clipboard.writeText(COMMAND);
+      await navigator.clipboard.writeText(text);
       copy.textContent = "Copied";
     },
   }, "Copy");
+  return el("div", { className: "command" }, el("code", {}, text), navigator.clipboard && copy);
+}
+
+export function gate(problem = "") {
   return el("main", { className: "gate" },
     el("img", { src: "/wall/static/mark.svg", alt: "" }),
     el("h1", {}, "See what your agents do"),
@@ -19,7 +24,7 @@ export function gate(problem = "") {
     el("p", { className: "quiet" },
       "All pages of the shared browser, live: who works where, what they ask you, and a hand on the wheel. "
       + "The door opens from a terminal on the machine where the service runs:"),
-    el("div", { className: "command" }, el("code", {}, COMMAND), navigator.clipboard && copy),
+    command(COMMAND),
     el("p", { className: "quiet" }, "It opens this page by a link that works once, for one minute. With ",
       el("code", {}, "--read-only"), " whoever gets it may look, and do nothing."));
 }

@@ -1,54 +1,54 @@
-// Shows the wall: requests on top, then the pages of agents, of people, and the parked ones.
+// Shows the wall: the agents at its side, what waits for the person on top, then the pages, and folded those that nobody uses.
 
 import { Agents } from "./agents.js";
 import { arrange, el, say, write } from "./dom.js";
+import { command } from "./gate.js";
+import { question } from "./question.js";
 import { call } from "./settings.js";
+import { report } from "./socket.js";
 import { YourTabs } from "./tabs.js";
 import { Tile } from "./tile.js";
 import { ASKS_ANYBODY, KINDS, owner, present, since } from "./words.js";
 
-const GROUPS = { agents: "Agents’ pages", people: "People’s pages", parked: "Parked" };
-const FEW = 6;
+const FEW = 4;
+const SOME = 6;
 const MANY = 12;
 const TICK_MS = 1000;
-const drawnFps = (count) => (count > FEW ? 2 : 4); // of many, nobody follows each
+const ON_PAGE = { login: "Sign in there", tab: "Choose a tab" };
+const drawnFps = (count) => (count > SOME ? 2 : 4); // of many, nobody follows each
 
 export class Grid {
   #tiles = new Map();
-  #sections = new Map();
+  #cards = new Map();
   #requests = el("ul", { className: "requests" });
   #asked = el("section", { className: "asked", "aria-labelledby": "asked" },
     el("h2", { id: "asked" }), this.#requests);
+  #used = el("ul", { className: "tiles", "aria-label": "Pages" });
+  #unused = el("ul", { className: "tiles", "aria-labelledby": "unused" });
+  #summary = el("summary", { id: "unused" });
+  #folded = el("details", { className: "unused" }, this.#summary, this.#unused);
   #empty = el("div", { className: "nothing" });
   #visible = new Set();
-  #known = new Set();
   #count = 0;
   #isBegun = false;
+  #unfolds = false;
 
   constructor(model, onDrawn, socket, tell, threads) {
-    this.model = model;
+    Object.assign(this, { model, onDrawn, socket, tell });
     this.yours = new YourTabs(model, socket, tell);
-    this.agents = new Agents(model, socket, tell, threads);
-    this.onDrawn = onDrawn;
+    this.agents = new Agents(model, socket, tell, threads, () => this.update(this.filter));
     this.observer = new IntersectionObserver((entries) => {
       for (const { target, isIntersecting } of entries) this.#visible[isIntersecting ? "add" : "delete"](target.dataset.page);
       this.onDrawn();
     }, { rootMargin: "80px" });
-    this.element = el("main", { className: "grid", tabIndex: -1 }, el("h1", { className: "unseen" }, "All pages"), this.#asked, this.agents.element);
-    for (const [name, title] of Object.entries(GROUPS)) {
-      const list = el("ul", { className: "tiles" });
-      const count = el("span", { className: "count" });
-      const section = el("section", { className: `group ${name}`, "aria-labelledby": `group-${name}` },
-        el("h2", { id: `group-${name}` }, title, " ", count), list);
-      this.#sections.set(name, { section, list, count });
-      this.element.append(section);
-    }
-    this.element.append(this.yours.element, this.#empty);
+    this.element = el("main", { className: "grid", tabIndex: -1 }, el("h1", { className: "unseen" }, "All pages"), this.agents.element,
+      el("div", { className: "shown" }, this.#asked, this.#used, this.#empty, this.#folded, this.yours.element));
     setInterval(() => document.hidden || this.#tick(), TICK_MS);
   }
 
   update(filter) {
     const { pages, requests } = this.model;
+    this.filter = filter;
     this.agents.update();
     for (const [id, tile] of this.#tiles) {
       if (pages.has(id)) continue;
@@ -56,29 +56,33 @@ export class Grid {
       this.#visible.delete(id);
       this.#tiles.delete(id);
     }
-    const groups = { agents: [], people: [], parked: [] };
     const open = [...pages.values()].filter(({ person }) => person?.kind !== "tab"); // which only stand for one that is asked for
-    for (const page of open) {
-      const tile = this.#tiles.get(page.id) ?? this.#make(page);
-      tile.update(page);
-      if (matches(page, filter)) groups[page.group].push(tile);
-    }
-    for (const [name, { section, list, count }] of this.#sections) {
-      const tiles = groups[name].sort(inOrder);
-      arrange(list, tiles.map((tile) => tile.element));
-      section.hidden = !tiles.length;
-      write(count, String(tiles.length));
-    }
-    this.element.classList.toggle("many", Object.values(groups).flat().length > MANY);
+    for (const page of open) (this.#tiles.get(page.id) ?? this.#make(page)).update(page);
+    const shown = open.filter((page) => matches(page, filter) && this.agents.wants(page)).map(({ id }) => this.#tiles.get(id)).sort(inOrder);
+    const used = shown.filter((tile) => !tile.isUnused);
+    const unused = shown.filter((tile) => tile.isUnused);
+    arrange(this.#used, used.map((tile) => tile.element));
+    arrange(this.#unused, unused.map((tile) => tile.element));
+    this.#fold(unused.length, !used.length || Boolean(filter.text));
+    this.element.classList.toggle("few", used.length <= FEW);
+    this.element.classList.toggle("many", used.length > MANY);
     this.#ask(requests);
-    this.#sayNothing(present(this.model.agents), open.length, Object.values(groups).flat().length);
+    this.#sayNothing(present(this.model.agents), open.length, shown.length);
+  }
+
+  #fold(count, unfolds) {
+    this.#folded.hidden = !count;
+    write(this.#summary, count === 1 ? "1 unused page" : `${count} unused pages`);
+    if (unfolds !== this.#unfolds) this.#folded.open = this.#unfolds = unfolds; // else as the person left it
   }
 
   frame(head, blob) {
     const tile = this.#tiles.get(head.pageId);
-    const before = tile?.picture.zoom;
-    tile?.frame(head, blob);
-    if (tile?.picture.zoom !== before) this.onDrawn();
+    if (!tile) return;
+    const [zoom, isUnused] = [tile.picture.zoom, tile.isUnused];
+    tile.frame(head, blob);
+    if (tile.isUnused !== isUnused) this.update(this.filter);
+    if (tile.picture.zoom !== zoom) this.onDrawn();
   }
 
   #tick() {
@@ -93,7 +97,7 @@ export class Grid {
 
   /** Moves the focus from tile to tile, as they are seen. */
   step(key) {
-    const links = [...this.element.querySelectorAll(".title")];
+    const links = [...this.element.querySelectorAll(".title")].filter((link) => link.checkVisibility());
     const here = links.indexOf(document.activeElement);
     const center = (link) => link.closest(".tile").getBoundingClientRect();
     const [from, isUpright] = [center(links[here]), ["ArrowUp", "ArrowDown"].includes(key)];
@@ -124,16 +128,22 @@ export class Grid {
 
   #ask(requests) {
     this.#asked.hidden = !requests.length;
-    write(this.#asked.firstElementChild, this.model.viewer.readOnly ? "They ask for a person" : "They ask for you");
-    const text = JSON.stringify(requests);
-    if (text === this.asked) return;
-    this.asked = text;
-    this.#requests.replaceChildren(...requests.map(card));
-    const fresh = requests.filter(({ id }) => !this.#known.has(id));
-    for (const { id } of fresh) this.#known.add(id);
+    write(this.#asked.firstElementChild, this.model.viewer.readOnly ? "Waiting for a person" : "Waiting for you");
+    const before = this.#cards;
+    this.#cards = new Map(requests.map((asked) => {
+      const text = JSON.stringify(asked);
+      const known = before.get(asked.id);
+      return [asked.id, known?.text === text ? known : { text, element: card(asked, (state, answer) => this.#answer(asked.id, state, answer)) }];
+    }));
+    arrange(this.#requests, [...this.#cards.values()].map(({ element }) => element));
+    const fresh = requests.filter(({ id }) => !before.has(id));
     if (fresh.length && this.#isBegun) call(fresh.filter(({ mayAnswer }) => mayAnswer));
     this.#isBegun = true;
     if (fresh.length) say(fresh.map(({ askedBy, kind, mayAnswer }) => `${askedBy} ${(mayAnswer ? KINDS : ASKS_ANYBODY)[kind]}`).join(". "));
+  }
+
+  #answer(requestId, state, answer) {
+    return report(this.socket.ask("answer", { requestId, state, answer }), this.tell);
   }
 
   #sayNothing(here, all, shown) {
@@ -142,30 +152,27 @@ export class Grid {
     const who = here.length ? `Here now: ${here.join(", ")}. ` : "";
     this.#empty.replaceChildren(...(all
       ? [el("h2", {}, "Nothing matches"), el("p", { className: "quiet" }, `${all} pages are open; none fits what you look for.`)]
-      : [el("h2", {}, "No page is open"), el("p", { className: "quiet" }, `${who}As soon as an agent opens a page, it appears here.`),
-        el("p", { className: "quiet" }, "A chat client is set up by ", el("code", {}, "browse-together install claude-code"))]));
+      : [el("h2", {}, "No page is open"), el("p", { className: "quiet" }, `${who}As soon as an agent opens a page, it appears here. A chat client is set up by`),
+        command("browse-together install claude-code")]));
   }
 }
 
-export function card(request) {
-  return el("li", { className: "request", style: { "--owner": request.colour && `var(--${request.colour})` } },
-    el("div", {},
-      el("p", { className: "who" }, el("span", { className: "owner" }, request.askedBy), ` ${(request.mayAnswer ? KINDS : ASKS_ANYBODY)[request.kind]}`,
-        request.origin && [" at ", el("b", {}, request.origin)]),
-      request.message && el("p", { className: "message" }, request.message),
-      el("p", { className: "quiet small" }, `${request.pageId} · `, el("span", { "data-at": request.askedAt }, since(request.askedAt)),
-        request.joinedBy.length ? ` · with ${request.joinedBy.join(", ")}` : "")),
-    el("div", { className: "choices" },
-      el("a", { className: `button ${request.mayAnswer ? "first" : ""}`, href: `#/page/${encodeURIComponent(request.pageId)}` }, request.mayAnswer ? "Answer" : "Look")));
+/** Shows a request. It is answered there, unless its page is needed for that. */
+export function card(request, send) {
+  const { id, pageId, askedAt, askedBy, kind, colour, mayAnswer } = request;
+  const link = (text, className = "") => el("a", { className, href: `#/page/${encodeURIComponent(pageId)}` }, text);
+  const at = el("p", { className: "quiet small" }, link(pageId), " · ", el("span", { "data-at": askedAt }, since(askedAt)));
+  return el("li", { className: "request", style: { "--owner": colour && `var(--${colour})` } }, ...(mayAnswer
+    ? question(request, send, { at, instead: ON_PAGE[kind] && link(ON_PAGE[kind], "button first") })
+    : [el("div", { className: "asks" }, el("p", {}, el("b", { className: "owner" }, askedBy), ` ${ASKS_ANYBODY[kind]}`), at)]));
 }
 
-function matches(page, { text, session, who }) {
+function matches(page, { text, session }) {
   if (session && page.session !== session) return false;
-  if (who && owner(page) !== who && page.owner?.label !== who) return false;
   const words = [page.id, page.title, page.url, page.session, page.host ?? "", owner(page)].join(" ").toLowerCase();
   return words.includes(text.toLowerCase());
 }
 
-/** What waits for a person is first; else each page stays where it came. */
-const inOrder = (a, b) => b.waits - a.waits || a.number - b.number;
+/** What waits for a person is first, then what agents act on; else each page stays where it came. */
+const inOrder = (a, b) => b.waits - a.waits || b.isActedOn - a.isActedOn || a.number - b.number;
 const rounded = (width) => Math.min(1280, Math.max(160, Math.ceil((width * Math.min(devicePixelRatio, 2)) / 80) * 80));

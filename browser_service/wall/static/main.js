@@ -10,11 +10,10 @@ import { PageView } from "./page.js";
 import { openKeys, openSettings, settings } from "./settings.js";
 import { Socket } from "./socket.js";
 import { Threads } from "./threads.js";
-import { owner, present } from "./words.js";
 
 const app = document.getElementById("app");
 const model = { viewer: { name: "", readOnly: true }, pages: new Map(), requests: [], agents: [], threads: new Map(), halt: null };
-const filter = { text: "", session: "", who: "" };
+const filter = { text: "", session: "" };
 const visited = new Set();
 const SEARCH = "M9 15A6 6 0 1 0 9 3a6 6 0 0 0 0 12zM13.5 13.5 17 17";
 const CLOCK = "M10 17a7 7 0 1 0 0-14 7 7 0 0 0 0 14zM10 6v4l3 2";
@@ -170,20 +169,18 @@ function open() {
 
 function makeBar() {
   const state = el("span");
-  const here = el("span", { className: "here" });
   const search = el("input", { type: "search", placeholder: "Find a page", "aria-label": "Find a page", oninput: () => { filter.text = search.value; draw(); } });
   const session = chooser("Session", "All sessions", "session");
-  const who = chooser("Owner", "All owners", "who");
   const name = el("span", { className: "name cut" });
   const find = el("button", { type: "button", className: "icon plain find", "aria-label": "Find", "aria-expanded": "false", onclick: () => look(find.getAttribute("aria-expanded") === "false") }, icon(SEARCH));
   const chosen = el("button", { type: "button", className: "icon plain", "aria-label": "Settings", title: "Settings (,)", onclick: () => openSettings(tell) }, icon(SLIDERS));
   const past = el("a", { className: "button plain", href: "#/day", title: "What happened within the past day" }, icon(CLOCK), el("span", { className: "word" }, "Past day"));
   const ways = el("nav", { className: "ways-on", "aria-label": "More" }, new NewPage(socket, tell).button, past);
-  const goes = el("button", { type: "button", className: "plain", onclick: () => leave().catch(() => {}).then(() => location.reload()) }, "Leave");
+  const goes = el("button", { type: "button", className: "plain", onclick: () => leave().catch(() => {}).then(() => location.reload()) }, "Sign out");
   const element = el("header", { className: "bar" },
     el("a", { className: "brand", href: "#/" }, el("img", { src: "/wall/static/mark.svg", alt: "" }), el("span", {}, "browse-together")),
-    el("p", { className: "link" }, el("span", { role: "status" }, state), here),
-    el("div", { className: "filters", role: "search" }, search, session.element, who.element),
+    el("p", { className: "link", role: "status" }, state),
+    el("div", { className: "filters", role: "search" }, search, session.element),
     el("div", { className: "me" }, ways, name, find, chosen, goes));
   /** On a phone, shows what finds a page, or hides it. */
   function look(isOpen) {
@@ -196,12 +193,7 @@ function makeBar() {
     look,
     element,
     update() {
-      const pages = [...model.pages.values()];
-      session.offer(pages.map((page) => page.session));
-      who.offer(pages.map(owner));
-      const names = present(model.agents);
-      write(here, names.length ? `· ${names.length} ${names.length === 1 ? "agent" : "agents"} here` : "");
-      here.title = names.join(", ");
+      session.offer([...model.pages.values()].map((page) => page.session));
       ways.hidden = model.viewer.readOnly || Boolean(model.viewer.request);
       write(name, model.viewer.readOnly ? "Looking on" : model.viewer.name);
     },

@@ -2,12 +2,13 @@
 
 import { Address } from "./address.js";
 import { Asks } from "./asks.js";
-import { el, keepFocus, paint, say, write } from "./dom.js";
+import { el, keepFocus, menu, paint, say, write } from "./dom.js";
 import { Hand } from "./hand.js";
 import { Panel } from "./panel.js";
 import { Picture } from "./picture.js";
 import { Point } from "./point.js";
 import { question } from "./question.js";
+import { report } from "./socket.js";
 import { Picker } from "./tabs.js";
 import { HOLDS, halted, owner, standing } from "./words.js";
 
@@ -139,16 +140,16 @@ export class PageView {
     this.#hold.dataset.text = text + request?.id;
     this.picker?.leave();
     this.picker = kind === "tab" && request?.mayAnswer ? new Picker(request.id, this.socket, (given) => this.#answered(given)) : null;
-    this.#hold.replaceChildren(...(request?.mayAnswer ? question(request, (state, answer) => this.#answer(request.id, state, answer), this.picker?.element) : [el("span", {}, text)]));
+    this.#hold.replaceChildren(...(request?.mayAnswer ? question(request, (state, answer) => this.#answer(request.id, state, answer), { instead: this.picker?.element }) : [el("span", {}, text)]));
   }
 
   #answer(id, state, answer) {
-    this.#answered(this.socket.ask("answer", { requestId: id, state, answer }));
+    return this.#answered(this.socket.ask("answer", { requestId: id, state, answer }));
   }
 
   #answered(given) {
     this.answered = given;
-    given.then((said) => this.tell(said), (error) => error.field !== "linked" && this.tell(error.message, true));
+    return report(given, this.tell, "linked");
   }
 
   /** Gives the page into the hand that has it. One without a window is asked for it once, by an empty stroke. */
@@ -198,8 +199,9 @@ export class PageView {
       button("release", "Give back", "Let its agent go on", "first"),
       button("point", "Point", "Show its agent an element of the page, with a few words"),
       button("write", "Write", "Write its agent a line"),
-      button("give", "Give to…", "Make another agent its owner"),
-      button("close", "Close", "Close the page; its agent is told"));
+      menu("More",
+        button("give", "Give to…", "Make another agent its owner"),
+        button("close", "Close", "Close the page; its agent is told")));
     if (this.model.viewer.readOnly) bar.append(el("p", { className: "quiet small" }, "You may look, and do nothing: your link was a read-only one."));
     return bar;
   }

@@ -53,9 +53,9 @@ export class Panel {
     }, text));
     this.tabs = tabs;
     this.panels = Object.keys(NAMES).map((name) => el("div", { role: "tabpanel", id: `panel-${name}`, "aria-labelledby": `tab-${name}`, tabIndex: 0 }, this.#rows[name]));
-    const save = el("button", { type: "button", className: "plain small", onclick: () => this.#save() }, "Save as a flow…");
-    const replay = el("button", { type: "button", className: "plain small", title: "Play what was done here, in a window of its own", onclick: () => openWindow(this.socket, "page", this.id, this.tell) }, "Replay");
-    if (!this.model.viewer.readOnly) this.panels[0].prepend(el("p", { className: "of-all" }, replay, save));
+    const save = el("button", { type: "button", className: "small", onclick: () => this.#save() }, "Save as a flow…");
+    const replay = el("button", { type: "button", className: "small", title: "Play what was done here, in a window of its own", onclick: () => openWindow(this.socket, "page", this.id, this.tell) }, "Replay");
+    if (!this.model.viewer.readOnly) this.panels[0].prepend(el("p", { className: "of-page" }, replay, save));
     this.panels[0].append(el("p", { className: "of-pictures quiet small" }, "Acts get pictures while somebody watches or records the page; BROWSE_TIMELINE changes that."));
     return el("section", { className: "panel", "aria-label": "What happened" },
       el("div", { className: "tabs", role: "tablist" }, tabs), this.panels);

@@ -10,20 +10,25 @@ const ASIDE = {
 };
 const FIELDS = { code: "The code", decision: "Your decision", other: "Your answer" };
 
-/** Returns the elements of a question. `send` takes a state and an answer; a `picker` takes the place of the answer's field. */
-export function question({ kind, askedBy, ofRule, joinedBy, origin, message, choices }, send, picker = null) {
+/** Returns the elements of a question. `send` takes a state and an answer, and returns whether it came to something; `at` says
+ * where it was asked, and `instead` takes the place of what answers it. */
+export function question({ kind, askedBy, ofRule, joinedBy, origin, message, choices }, send, { at = null, instead = null } = {}) {
   const others = joinedBy.length ? `, as ${joinedBy.join(", ")} did` : "";
-  const who = ofRule ? "A rule of yours leaves this to you:" : `${askedBy} ${KINDS[kind]}${origin && ` at ${origin}`}${others}${message && ", in its own words:"}`;
-  const field = picker || kind === "login" || choices.length ? null : el("input", { type: "text", autocomplete: "one-time-code", maxLength: 2000, required: kind === "decision", placeholder: FIELDS[kind], "aria-label": FIELDS[kind] });
-  const answer = () => field?.value ?? "";
-  const decline = el("button", { type: "button", onclick: () => send("refused", answer()) }, "Decline");
-  const done = picker ? null : choices.length
-    ? choices.map((choice) => el("button", { type: "button", onclick: () => send("done", choice) }, choice))
-    : el("button", { type: "submit", className: "first" }, kind === "decision" ? "Decide" : "Done");
+  const who = ofRule ? ["A rule of yours leaves this to you:"] : [el("b", { className: "owner" }, askedBy), ` ${KINDS[kind]}${origin && ` at ${origin}`}${others}${message && ", in its own words:"}`];
+  const field = instead || kind === "login" || choices.length ? null : el("input", { type: "text", autocomplete: "one-time-code", maxLength: 2000, required: kind === "decision", placeholder: FIELDS[kind], "aria-label": FIELDS[kind] });
+  const give = async (state, answer) => {
+    const buttons = form.querySelectorAll("button");
+    for (const each of buttons) each.disabled = true;
+    if (await send(state, answer) === false) for (const each of buttons) each.disabled = false;
+  };
+  const said = () => field?.value ?? "";
+  const done = instead ? [] : choices.length
+    ? choices.map((choice) => el("button", { type: "button", onclick: () => give("done", choice) }, choice))
+    : [el("button", { type: "submit", className: "first" }, kind === "decision" ? "Decide" : "Done")];
   const form = el("form", { className: "choices", onsubmit: (event) => {
     event.preventDefault();
-    send("done", answer());
-  } }, field, done, decline);
+    give("done", said());
+  } }, field, instead, done, el("button", { type: "button", className: "plain", onclick: () => give("refused", said()) }, "Decline"));
   return [el("div", { className: "asks" }, el("p", { className: "small" }, who), message && el("p", { className: "message" }, message),
-    ASIDE[kind] && el("p", { className: "small quiet" }, ASIDE[kind])), ...(picker ? [picker] : []), form];
+    at ?? (ASIDE[kind] && el("p", { className: "small quiet" }, ASIDE[kind]))), form];
 }

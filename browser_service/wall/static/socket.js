@@ -7,12 +7,12 @@ const FIRST_MS = 500;
 const LONGEST_MS = 8000;
 
 /** Tells what comes of something that was asked for, and returns whether it was done. */
-export async function report(asked, tell) {
+export async function report(asked, tell, untold = "") {
   try {
     tell(await asked);
     return true;
   } catch (error) {
-    tell(error.message, true);
+    if (!untold || error.field !== untold) tell(error.message, true);
     return false;
   }
 }

@@ -4,11 +4,13 @@ import { el, paint, write } from "./dom.js";
 import { Picture } from "./picture.js";
 import { HOLDS, capital, clock, halted, host, owner, since } from "./words.js";
 
+const ACTED_ON_S = 120;
+const NO_WINDOW = ["parked", "resting"];
+
 export class Tile {
-  #owner = el("span", { className: "owner cut", dir: "auto" });
-  #acted = el("span", { className: "acted quiet" });
   #title = el("a", { className: "title cut", dir: "auto" });
   #place = el("span", { className: "place quiet cut" });
+  #whose = el("span", { className: "whose cut", dir: "auto" });
   #badges = el("p", { className: "badges" });
   #shown = "";
 
@@ -17,9 +19,7 @@ export class Tile {
     Object.assign(this, { number, goOn });
     this.picture = new Picture(page.id);
     this.element = el("li", { className: "tile" }, this.picture.element,
-      el("div", { className: "about" },
-        el("p", { className: "heading" }, this.#title),
-        el("p", { className: "line-of" }, this.#owner, this.#acted), this.#place, this.#badges));
+      el("p", { className: "about" }, this.#title, this.#place, this.#whose), this.#badges);
     this.element.dataset.page = page.id;
     this.picture.goClose(this.element);
     this.#title.href = `#/page/${encodeURIComponent(page.id)}`;
@@ -31,25 +31,35 @@ export class Tile {
     return Boolean(this.page.dialog) || Boolean(this.page.person && !["taken", "stopped"].includes(this.page.person.kind));
   }
 
+  /** Whether agents act on it, or did so a moment ago: for a while, so that tiles do not change places with each act. */
+  get isActedOn() {
+    return this.picture.isActing || Date.now() / 1000 - (this.page.actedAt ?? 0) < ACTED_ON_S;
+  }
+
+  /** Whether it has no window now, or is nobody's. */
+  get isUnused() {
+    const { group, owner: of, person } = this.page;
+    return !this.waits && !person && !this.isActedOn && (NO_WINDOW.includes(this.picture.head?.state) || group === "parked" || (group === "agents" && !of));
+  }
+
   update(page) {
     this.page = page;
     this.picture.inHand(Boolean(page.person));
     paint(this.element, page.owner?.colour);
     this.element.classList.toggle("asks", this.waits);
-    const place = page.locked ? "" : host(page.url);
-    write(this.#owner, owner(page));
     write(this.#title, page.locked ? page.id : page.title || page.id);
-    write(this.#place, page.locked ? "A private page" : [page.id, place].filter(Boolean).join(" · "));
+    this.#title.title = `${this.#title.textContent} · ${page.id}`;
+    write(this.#place, page.locked ? "A private page" : host(page.url));
     if (page.locked) this.picture.state("locked");
     else if (page.group === "parked" && !this.picture.head) this.picture.state("parked");
     this.tick();
     this.#badge();
   }
 
-  /** Says how long ago its last act was. */
+  /** Says whose it is, and how long ago its last act was. */
   tick() {
     const { actedAt } = this.page;
-    write(this.#acted, this.picture.isActing ? "now" : actedAt ? since(actedAt) : "");
+    write(this.#whose, [owner(this.page), this.picture.isActing ? "now" : actedAt && since(actedAt)].filter(Boolean).join(" · "));
   }
 
   frame(head, blob) {
