@@ -267,8 +267,8 @@ class Services:
         self.threads.on_change = self.wall.note_change
         self.halted.halts.on_change = self.wall.note_change
 
-    def _note_act(self, identity: Identity, row: Row) -> None:
+    def _note_act(self, identity: Identity, row: Row, whole: Callable[[], Row]) -> None:
         if not (identity.operator or identity.request_id):
             self.names.note_act(identity.client_id)
             self.colours.of(identity.client_id, identity.label)
-            self.wall.agents.note_act(row)
+            self.wall.agents.note_act(row, whole)

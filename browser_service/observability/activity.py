@@ -145,7 +145,7 @@ class Activity:
         self._watchers: set[Watcher] = set()
         self._ended = False
         self.colour_of: ColourOf = lambda _: None
-        self.on_act: Callable[[Identity, Row], None] = lambda _, __: None
+        self.on_act: Callable[[Identity, Row, Callable[[], Row]], None] = lambda _, __, ___: None
 
     @property
     def watchers(self) -> frozenset[Watcher]:
@@ -185,7 +185,7 @@ class Activity:
         if not recorded:
             self._remember(ended)
             return
-        self.on_act(identity, summary)
+        self.on_act(identity, summary, lambda: ended.row)
         self._unwritten[summary.id] = ended
         for watcher in self._watchers:
             watcher.offer(ended.row)

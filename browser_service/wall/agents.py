@@ -1,10 +1,12 @@
 """What viewers of the wall see of agents: presence, current and last act, lines, halts."""
 
+import json
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
-from browse_together.contract.model import Json
+from browse_together.contract.model import Json, list_at, object_at
 from browse_together.contract.pages import PageState
 from browser_service.clients.colours import Colours
 from browser_service.clients.presence import Clients, handle_of
@@ -29,15 +31,13 @@ class Agents:
     threads: Threads
     halts: Halts
     register: CallRegister
-    _acts: Bounded[str, Json] = field(default_factory=lambda: Bounded(_MOST))
-    """The last act of each client."""
+    _acts: Bounded[str, Callable[[], Row]] = field(default_factory=lambda: Bounded(_MOST))
+    """The last act of each client, whose details are made once somebody looks."""
 
-    def note_act(self, row: Row) -> None:
-        """Note what a client did last on a page."""
-        if not row.page_id:
-            return
-        act: Json = {"action": row.action, "pageId": row.page_id, "at": round(row.at), "outcome": row.outcome}
-        self._acts[row.client_id] = act
+    def note_act(self, row: Row, whole: Callable[[], Row]) -> None:
+        """Note what a client did last on a page: a row, and what returns it with its details."""
+        if row.page_id:
+            self._acts[row.client_id] = whole
 
     def rows(self, pages: list[PageState], seen: set[str] | None) -> list[Json]:
         """List the agents, each with the name by which a page can be handed to it. What they do is told of the `seen`
@@ -55,7 +55,7 @@ class Agents:
                 "pages": len(held.get(client_id, ())),
                 "to": handle_of(client_id) if self.clients.present(client_id) else held[client_id][0],
                 "doing": _seen(_doing(running.get(client_id, [])), seen),
-                "last": _seen(self._acts.get(client_id), seen),
+                "last": _seen(_last(self._acts.get(client_id)), seen),
                 "halt": self.halt_of(client_id),
                 "unread": self.threads.unread(client_id),
             }
@@ -101,6 +101,17 @@ def _doing(running: list[Record]) -> Json | None:
     last = max(calls, key=lambda record: record.began_at)
     waiting = sum(bool(record.paused) for record in calls)
     return {"action": last.action, "pageId": last.page_id, "since": unix(last.began_at), "waiting": waiting}
+
+
+def _last(whole: Callable[[], Row] | None) -> Json | None:
+    """Return an act, with the most lasting selector of the element that it was aimed at."""
+    if whole is None:
+        return None
+    row = whole()
+    detail: Json = json.loads(row.detail)
+    selector = str(object_at(detail, "arguments").get("selector", ""))
+    aim = next(iter(list_at(object_at(detail, "targets"), selector)), selector)
+    return {"action": row.action, "pageId": row.page_id, "at": round(row.at), "outcome": row.outcome, "aim": aim}
 
 
 def unix(at: float) -> int:

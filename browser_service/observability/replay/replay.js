@@ -24,7 +24,7 @@
   const day = (act) => date(act).toLocaleDateString([], { year: "numeric", month: "long", day: "numeric" });
   const clock = (act) => date(act).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", second: "2-digit", hour12: false });
   const took = (ms) => (ms < 1000 ? `${ms} ms` : `${(ms / 1000).toFixed(1)} s`);
-  const did = (act) => verb(act.action, act.fields);
+  const did = (act) => deed(act.action, act.fields, failed(act));
   const who = (act) => act.client || "A client";
   const both = (act) => act.before && (act.after || act.unseen);
   const failed = (act) => act.outcome !== "ok";

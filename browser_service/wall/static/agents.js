@@ -3,7 +3,7 @@
 
 import { arrange, el, icon, keepFocus, paint, say, write } from "./dom.js";
 import { report } from "./socket.js";
-import { capital, halted, since, standing, verb } from "./words.js";
+import { called, capital, deed, halted, since, standing, verb } from "./words.js";
 
 const AGAIN_MS = 5000; // for "12 s ago"
 const DRAWN = { pause: "M7 4.5v11M13 4.5v11", stop: "M5 5h10v10H5z", write: "M4 16l.8-3.6L13 4.2l2.8 2.8-8.2 8.2z" };
@@ -143,16 +143,16 @@ class Row {
   #say({ doing, last, halt, since: here }, allHalted) {
     const at = doing?.pageId ?? last?.pageId;
     const waiting = doing?.waiting ? ` · ${doing.waiting === 1 ? "1 call waits" : `${doing.waiting} calls wait`}` : "";
-    const text = halt && !(allHalted && halt.how === "stop") ? `${capital(halted(halt))}${waiting}`
-      : doing && !halt ? `${verb(doing.action)}${seconds(doing.since)}`
-      : last ? `${verb(last.action)}${last.outcome === "ok" ? "" : ", which failed"}, ${since(last.at)}`
-      : here ? "nothing since the service began" : "away";
-    const key = `${text}${at}`;
+    const [what, when] = halt && !(allHalted && halt.how === "stop") ? [`${capital(halted(halt))}${waiting}`, ""]
+      : doing && !halt ? [`${verb(doing.action)} on ${at}`, seconds(doing.since)]
+      : last ? [`${deed(last)} ${last.aim ? called(last.aim) : last.outcome === "ok" ? at : ""}`, since(last.at)]
+      : [here ? "nothing yet" : "away", ""];
+    const key = JSON.stringify([what, when, at]);
     if (this.#shown === key) return;
     this.#shown = key;
     this.#does.classList.toggle("now", Boolean(doing) && !halt);
     this.element.classList.toggle("is-halted", Boolean(halt) && !allHalted);
-    this.#does.replaceChildren(text, ...(at && !halt ? [" · ", el("a", { href: `#/page/${encodeURIComponent(at)}` }, at)] : []));
+    this.#does.replaceChildren(at && !halt ? el("a", { href: `#/page/${encodeURIComponent(at)}` }, what) : what, when && ` · ${when}`);
   }
 }
 
@@ -161,5 +161,5 @@ const inVerbs = (text) => capital(text.replace(/\b([a-z_]+) on ([\w.~-]+\w)/g, (
 
 const seconds = (at) => {
   const s = Math.round(Date.now() / 1000 - at);
-  return s < 3 ? "" : `, ${s} s`;
+  return s < 3 ? "" : `${s} s`;
 };

@@ -152,7 +152,7 @@ export class Grid {
     const who = here.length ? `Here now: ${here.join(", ")}. ` : "";
     this.#empty.replaceChildren(...(all
       ? [el("h2", {}, "Nothing matches"), el("p", { className: "quiet" }, `${all} pages are open; none fits what you look for.`)]
-      : [el("h2", {}, "No page is open"), el("p", { className: "quiet" }, `${who}As soon as an agent opens a page, it appears here. A chat client is set up by`),
+      : [el("h2", {}, "No page is open"), el("p", { className: "quiet" }, `${who}As soon as an agent opens a page, it appears here. Set up a chat client with`),
         command("browse-together install claude-code")]));
   }
 }

@@ -2,7 +2,7 @@
 
 import { POINTED } from "./acts.js";
 import { el, paint, write } from "./dom.js";
-import { STATES, verb } from "./words.js";
+import { STATES, shown } from "./words.js";
 
 const SHOWN_MS = 1500;
 const LONG_MS = 3000; // an act that takes longer says for how long
@@ -130,7 +130,7 @@ export class Picture {
     const ms = performance.now() - this.#began;
     const isLong = isRunning && ms > LONG_MS;
     this.#label.classList.toggle("long", isLong);
-    write(this.#label, `${doing.byPerson ? "You: " : ""}${verb(doing.action)}${doing.state === "failed" ? ", which failed" : ""}${isLong ? ` · ${Math.floor(ms / 1000)} s` : ""}`);
+    write(this.#label, `${doing.byPerson ? "You: " : ""}${shown(doing)}${isLong ? ` · ${Math.floor(ms / 1000)} s` : ""}`);
     if (isRunning) this.#saying = setTimeout(() => this.element.isConnected && this.#say(doing), isLong ? 1000 : LONG_MS - ms + 1);
   }
 
@@ -141,7 +141,7 @@ export class Picture {
     this.zoom = Math.max(1, Math.min(wanted, most, CLOSEST));
     const { style } = this.element;
     style.setProperty("--zoom", this.zoom.toFixed(2));
-    style.setProperty("--x", target ? ((target.x + target.width / 2) / width).toFixed(4) : "0.5");
+    style.setProperty("--x", target ? ((target.x + target.width / 2) / width).toFixed(4) : "0");
     style.setProperty("--y", target ? ((target.y + target.height / 2) / height).toFixed(4) : "0");
   }
 }

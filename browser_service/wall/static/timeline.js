@@ -123,7 +123,7 @@ export class Timeline {
   #act(row) {
     const failed = row.outcome !== "ok";
     const words = aim(row);
-    const did = row.arguments?.stop === true ? "stops it" : deed(row);
+    const did = row.arguments?.stop === true ? "stopped it" : deed(row);
     return el("li", { className: `act${failed ? " failed" : ""}`, style: { "--owner": row.colour && `var(--${row.colour})` } },
       el("p", { className: "first-line" }, el("time", { className: "mono quiet" }, time(row.time)), el("span", { className: "owner cut" }, row.client),
         el("span", { className: "verb" }, did), el("span", { className: "mono quiet took" }, duration(row.durationMs))),

@@ -1,6 +1,6 @@
 // Says times, names and states in words.
 
-import { OUTCOMES, UNPICTURED, outcome, verb } from "./acts.js";
+import { OUTCOMES, UNPICTURED, called, deed as did, outcome, shown, verb } from "./acts.js";
 
 export function ago(seconds) {
   const s = Math.max(0, Math.round(seconds));
@@ -40,9 +40,9 @@ export const halted = ({ how, by, at, until }) => `${how === "stop" ? "stopped" 
 /** Says how many pages an agent has and since when it is there: chats of one program have one name. */
 export const standing = ({ pages, since }) => `${pages === 1 ? "1 page" : `${pages} pages`} · ${since ? `here since ${clock(since)}` : "away"}`;
 
-export { OUTCOMES, UNPICTURED, outcome, verb };
+export { OUTCOMES, UNPICTURED, called, outcome, shown, verb };
 /** Says what a recorded act did. */
-export const deed = ({ action, arguments: given }) => verb(action, given?.fields?.length);
+export const deed = ({ action, arguments: given, outcome: end = "ok" }) => did(action, given?.fields?.length, end !== "ok");
 
 const UNSAID = /^~[0-9a-f]{12}$|^\(\d+ characters?\)$/; // the handle of an agent, or the length of what is not on record
 /** Returns what an act was aimed at, in words. Of a person's typing there is nothing to say. */
@@ -51,7 +51,7 @@ export function aim({ action, arguments: given = {} }) {
   if (action === "mouse") return [rest.do, rest.x !== undefined && `at ${Math.round(rest.x)}, ${Math.round(rest.y)}`].filter(Boolean).join(" ");
   if (rest.selector === ":focus") return (rest.files ?? []).map(({ name }) => name).join(", ");
   const says = (value) => typeof value === "number" || (typeof value === "string" && !UNSAID.test(value));
-  return Object.values(rest).filter(says).join(" · ");
+  return Object.entries(rest).filter(([, value]) => says(value)).map(([name, value]) => (name === "selector" ? called(value) : value)).join(" · ");
 }
 
 export const STATES = {

@@ -114,7 +114,7 @@ async def test_the_card_shows_the_page_and_stops_its_chat_until_a_person_gives_i
     await expect(card.get_by_role("img", name="Picture of kettles")).to_be_visible()
     await expect(card.locator("#owner")).to_have_text("This chat")
     await chat.client.call_tool("click", {"selector": "button"})
-    await expect(card.locator("#doing")).to_have_text("clicks")
+    await expect(card.locator("#doing")).to_have_text("clicked")
     await card.get_by_role("button", name="Stop").click()
     await expect(card.locator("#holds")).to_contain_text("Stopped.")
     refused = text_of(await chat.client.call_tool("click", {"selector": "button"}))

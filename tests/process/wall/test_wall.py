@@ -39,12 +39,12 @@ async def test_a_page_is_seen_live_and_gone_to_by_keyboard_with_all_that_was_don
     await window.keyboard.press("Enter")
     await expect(window.get_by_role("heading", name="/shop")).to_be_visible()
     await expect(window.get_by_role("main").locator(".picture")).not_to_have_class(re.compile("empty"))
-    await expect(window.get_by_role("tabpanel")).to_contain_text("clicks")
+    await expect(window.get_by_role("tabpanel")).to_contain_text("clicked")
     pictures = window.get_by_role("button", name="Pictures of what Claude did").first  # the newest
     await expect(pictures).to_contain_text("After")
     await expect(pictures.locator(".mark")).to_be_visible()
     await pictures.press("Enter")
-    await expect(window.get_by_role("dialog", name="Before and after")).to_contain_text("Claude clicks")
+    await expect(window.get_by_role("dialog", name="Before and after")).to_contain_text("Claude clicked")
     await expect(window.get_by_role("img", name="After: the page")).to_be_visible()
     await window.keyboard.press("Escape")
     await window.get_by_role("tab", name="Timeline").focus()
@@ -75,12 +75,14 @@ async def test_every_button_does_what_it_says(window: Page, running: RunningServ
         await press("Give back")
         await expect(window.locator(".holds")).to_be_hidden()
         await claude.call("click", pageId="shop", selector="button")
+        await window.get_by_label("More", exact=True).press("Enter")
         await press("Give to…")
         choice = window.get_by_role("dialog", name="Give it to")
         await expect(choice.get_by_role("button", name="Claude 1 page")).to_be_visible()
         await choice.get_by_role("button", name="Codex").click()
         await expect(window.locator(".whose")).to_contain_text("Codex")
         await codex.call("click", pageId="shop", selector="button")
+        await window.get_by_label("More", exact=True).click()
         await press("Close")
         await press("Close it")
         await expect(window.get_by_role("link", name="/shop")).to_have_count(0)
@@ -93,7 +95,7 @@ async def test_a_stretch_of_the_timeline_is_saved_as_a_flow(
 ) -> None:
     await claude.call("click", pageId="shop", selector="role=button[name=Buy]")
     await window.goto(f"{running.base_url}/#/page/shop")
-    await expect(window.get_by_role("tabpanel")).to_contain_text("clicks")
+    await expect(window.get_by_role("tabpanel")).to_contain_text("clicked")
     await window.get_by_role("button", name="Save as a flow…").click()
     await window.get_by_role("textbox", name="Name").fill("buy")
     last = window.get_by_role("combobox", name="To").locator("option")
@@ -226,18 +228,35 @@ async def test_a_pages_dialog_is_answered_at_the_wall_for_an_agent_and_by_the_pe
     assert await running.parts.journal.read("SELECT 1 FROM artifacts") == kept
 
 
-async def test_an_agents_request_is_answered_next_to_its_page(
-    window: Page, running: RunningService, claude: Agent
+async def test_an_agents_request_is_answered_in_its_card_or_next_to_its_page(
+    window: Page, claude: Agent
 ) -> None:
-    for kind, press, told in (("login", "Done", "ana says it is done: a login"), ("decision", "blue", "It says: blue")):
-        choices = {"choices": ["red", "blue"]} if kind == "decision" else {}
-        asked = await claude.call("request_human", pageId="shop", kind=kind, message="Please.", timeout=1, **choices)
-        await window.goto(f"{running.base_url}/#/")
-        await window.get_by_role("link", name="Answer").click()
-        await window.get_by_role("button", name=press).click()
-        answered = await claude.call("request_human", pageId="shop", requestId=asked["requestId"])
-        assert told in answered["observed"]
-        await expect(window.locator(".holds")).to_be_hidden()
+    async def ask(kind: str, **more: AnyJson) -> str:
+        asked = await claude.call("request_human", pageId="shop", kind=kind, message="Please.", timeout=1, **more)
+        return str(asked["requestId"])
+
+    async def told(request_id: str) -> str:
+        return str((await claude.call("request_human", pageId="shop", requestId=request_id))["observed"])
+
+    asked = window.get_by_role("region", name="Waiting for you")
+    request = await ask("decision", choices=["red", "blue"])
+    await asked.get_by_role("button", name="blue").click()
+    await expect(asked).to_be_hidden()
+    assert "It says: blue" in await told(request)
+    request = await ask("code")
+    await asked.get_by_role("textbox", name="The code").fill("12")
+    other = await claude.call("open_page", pageId="another")
+    assert other["pageId"] == "another"
+    await expect(asked.get_by_role("textbox", name="The code")).to_have_value("12")
+    await window.keyboard.press("Enter")
+    await expect(asked).to_be_hidden()
+    assert "12" in await told(request)
+    request = await ask("login")
+    await asked.get_by_role("link", name="Sign in there").click()
+    await window.get_by_role("button", name="Done").click()
+    assert "ana says it is done: a login" in await told(request)
+    await expect(window.locator(".holds")).to_be_hidden()
+    await claude.call("close_page", pageId="another")
 
 
 async def test_a_lost_connection_is_shown_and_reconnects_with_everything_that_changed(
@@ -275,14 +294,14 @@ async def test_a_reader_learns_why_buttons_do_nothing_and_a_used_link_why_it_is_
     await claude.call("share_page", pageId="shop", access="private")
     await expect(phone.get_by_text("Private", exact=True)).to_be_visible()
     assert await phone.evaluate("document.documentElement.scrollWidth") == 390
-    await phone.get_by_role("button", name="Leave").click()
+    await phone.get_by_role("button", name="Sign out").click()
     await expect(phone.get_by_role("heading", name="See what your agents do")).to_be_visible()
     code = await link(running)
     for _ in range(2):  # who is in already need not know that the link is used
         await phone.goto("about:blank")
         await phone.goto(f"{running.base_url}/#{code}")
         await expect(phone.get_by_role("link", name="browse-together")).to_be_visible()
-    await phone.get_by_role("button", name="Leave").click()
+    await phone.get_by_role("button", name="Sign out").click()
     await expect(phone.get_by_role("heading", name="See what your agents do")).to_be_visible()
     await phone.goto("about:blank")
     await phone.goto(f"{running.base_url}/#{code}")
@@ -299,7 +318,7 @@ async def test_a_reader_is_not_addressed_as_the_asked_person_and_sees_why_there_
     await claude.call("share_page", pageId="shop", access="read")
     looks = await visit(browser, running, read_only=True)
     asked = await claude.call("request_human", pageId="shop", kind="decision", message="Which?", timeout=1)
-    await expect(looks.get_by_role("region", name="They ask for a person")).to_contain_text("asks somebody to decide")
+    await expect(looks.get_by_role("region", name="Waiting for a person")).to_contain_text("asks somebody to decide")
     await claude.call("request_human", pageId="shop", requestId=asked["requestId"], withdraw=True)
     url = site.page("/says", "<button onclick=\"alert('Sold out')\">Buy</button>")
     await claude.call("goto", pageId="shop", url=url)
@@ -326,7 +345,7 @@ async def test_buttons_that_are_pressed_by_keyboard_lose_no_focus_and_a_page_tha
     await window.keyboard.type("hello")
     await expect(running.window("shop").locator("textarea")).to_have_value("hello")
     acts = window.get_by_role("tabpanel")
-    for said in ("stops it", "takes the page over", "types"):
+    for said in ("stopped it", "took the page over", "typed"):
         await expect(acts).to_contain_text(said)
     await expect(acts).not_to_contain_text("(1 character)")  # so it has been recorded, whatever was typed
     await window.keyboard.press("Shift+Escape")

@@ -41,7 +41,7 @@ async def test_a_tile_goes_near_what_was_acted_on_and_says_when(window: Page, cl
     assert paper is not None
     assert picture is not None
     assert paper["x"] + paper["width"] == pytest.approx(picture["x"] + picture["width"], abs=2), "nothing is blank"
-    await expect(tile.locator(".acted")).to_have_text(re.compile("now| ago"))
+    await expect(tile.locator(".whose")).to_have_text(re.compile("^Claude · .*(now| ago)$"))
 
 
 async def test_settings_are_kept_and_keys_are_told_and_turned_off(window: Page) -> None:
