@@ -1,12 +1,19 @@
 // Plays what was done. All of it is data, and is written as text.
 (() => {
-  const { about, acts, images } = JSON.parse(document.getElementById("data").textContent);
+  const { about, acts: all, images } = JSON.parse(document.getElementById("data").textContent);
   const $ = (id) => document.getElementById(id);
   const source = (place) => `data:image/${images[place].startsWith("/9j/") ? "jpeg" : "webp"};base64,${images[place]}`;
   const PAUSES = { before: 1100, after: 1700, none: 1100 };
   const SPEEDS = [1, 2, 4, 0.5];
   const PLAY = "M6 3.5v13l11-6.5z";
   const PAUSE = "M5 4h3.5v12H5zM11.5 4H15v12h-3.5z";
+  let refused = {}; // the refusal before, if it was one, and how often that came
+  const acts = all.filter((act) => {
+    const key = refusal(act, act.words);
+    if (key && key === refused.key) return !(refused.act.times += 1);
+    refused = { key, act: Object.assign(act, { times: 1 }) };
+    return true;
+  });
   let places = acts.map((_, place) => place); // of the acts that are chosen
   let at = 0, side = "after", timer = 0, speed = 1;
 
@@ -25,6 +32,7 @@
   const clock = (act) => date(act).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", second: "2-digit", hour12: false });
   const took = (ms) => (ms < 1000 ? `${ms} ms` : `${(ms / 1000).toFixed(1)} s`);
   const did = (act) => deed(act.action, act.fields, failed(act));
+  const ending = (act) => outcome(act) + (act.times > 1 ? ` · ${act.times} times` : "");
   const who = (act) => act.client || "A client";
   const both = (act) => act.before && (act.after || act.unseen);
   const failed = (act) => act.outcome !== "ok";
@@ -37,8 +45,8 @@
     const span = day(first) === day(last)
       ? `${day(first)}, ${clock(first)} to ${clock(last)}`
       : `${day(first)}, ${clock(first)} to ${day(last)}, ${clock(last)}`;
-    const clients = new Set(acts.map(who)).size, wrong = acts.filter(failed).length;
-    const parts = [span, many(acts.length, "act"), many(clients, "client"), wrong ? `${wrong} failed` : "none failed"];
+    const clients = new Set(acts.map(who)).size, wrong = all.filter(failed).length;
+    const parts = [span, many(all.length, "act"), many(clients, "client"), wrong ? `${wrong} failed` : "none failed"];
     const { pageId, ...filters } = about.filters;
     for (const [name, value] of Object.entries(filters)) parts.push(`${name} ${value}`);
     $("about").textContent = parts.join(" · ");
@@ -55,7 +63,7 @@
   function facts(act) {
     const list = $("facts");
     list.replaceChildren();
-    fact(list, "Result", failed(act) ? `${outcome(act.outcome)}, after ${took(act.durationMs)}` : `done in ${took(act.durationMs)}`, failed(act) ? "wrong" : "good", act.outcome);
+    fact(list, "Result", failed(act) ? `${ending(act)}, after ${took(act.durationMs)}` : `done in ${took(act.durationMs)}`, failed(act) ? "wrong" : "good", act.outcome);
     if (act.pageId) fact(list, "Page", act.sessionId && act.sessionId !== "default" ? `${act.pageId}, in session ${act.sessionId}` : act.pageId);
     if (act.urlBefore) fact(list, act.urlAfter ? "From" : "At", act.urlBefore);
     if (act.urlAfter) fact(list, "Led to", act.urlAfter);
@@ -114,7 +122,7 @@
     $("previous").disabled = number <= 1;
     $("next").disabled = number === places.length;
     current(say);
-    if (say && !timer) $("said").textContent = `${number} of ${places.length}: ${who(act)}, ${did(act)}, ${failed(act) ? outcome(act.outcome) : "done"}`;
+    if (say && !timer) $("said").textContent = `${number} of ${places.length}: ${who(act)}, ${did(act)}, ${failed(act) ? ending(act) : "done"}`;
   }
 
   function turn(to) {
@@ -144,7 +152,7 @@
       el("span", { className: "lines" },
         el("span", { className: "first-line" }, el("span", { className: "owner cut", textContent: who(act) }), el("time", { className: "mono quiet", dateTime: act.time, textContent: clock(act) })),
         el("span", { className: "second-line cut" }, el("span", { className: "verb", textContent: did(act) }), ` ${act.words || ""}`),
-        el("span", { className: failed(act) ? "first-line cut wrong" : "first-line cut quiet", title: act.outcome, textContent: [failed(act) ? outcome(act.outcome) : took(act.durationMs), about.filters.pageId ? "" : act.pageId, act.requests?.length ? many(act.requests.length, "request") : ""].filter(Boolean).join(" · ") })));
+        el("span", { className: failed(act) ? "first-line cut wrong" : "first-line cut quiet", title: act.outcome, textContent: [failed(act) ? ending(act) : took(act.durationMs), about.filters.pageId ? "" : act.pageId, act.requests?.length ? many(act.requests.length, "request") : ""].filter(Boolean).join(" · ") })));
     if (act.colour) button.style.setProperty("--owner", `var(--${act.colour})`);
     return el("li", {}, button);
   });
@@ -173,7 +181,7 @@
     }
   }
 
-  const said = (act) => [who(act), act.action, did(act), act.words, act.outcome, outcome(act.outcome), act.pageId, act.urlBefore, act.urlAfter, ...(act.requests ?? []).map((each) => each.url)].join(" ").toLowerCase();
+  const said = (act) => [who(act), act.action, did(act), act.words, act.outcome, outcome(act), act.pageId, act.urlBefore, act.urlAfter, ...(act.requests ?? []).map((each) => each.url)].join(" ").toLowerCase();
   const texts = acts.map(said);
   const none = el("li", { className: "none", textContent: "No act matches.", hidden: true });
 

@@ -144,20 +144,27 @@ class Row {
     const at = doing?.pageId ?? last?.pageId;
     const waiting = doing?.waiting ? ` · ${doing.waiting === 1 ? "1 call waits" : `${doing.waiting} calls wait`}` : "";
     const [what, when] = halt && !(allHalted && halt.how === "stop") ? [`${capital(halted(halt))}${waiting}`, ""]
-      : doing && !halt ? [`${verb(doing.action)} on ${at}`, seconds(doing.since)]
-      : last ? [`${deed(last)} ${last.aim ? called(last.aim) : last.outcome === "ok" ? at : ""}`, since(last.at)]
+      : doing && !halt ? [`${verb(doing.action)} · ${at}`, seconds(doing.since)]
+      : last ? [did(last), since(last.at)]
       : [here ? "nothing yet" : "away", ""];
-    const key = JSON.stringify([what, when, at]);
+    const text = [what, when].filter(Boolean).join(" · ");
+    const key = `${text}${at}`;
     if (this.#shown === key) return;
     this.#shown = key;
     this.#does.classList.toggle("now", Boolean(doing) && !halt);
     this.element.classList.toggle("is-halted", Boolean(halt) && !allHalted);
-    this.#does.replaceChildren(at && !halt ? el("a", { href: `#/page/${encodeURIComponent(at)}` }, what) : what, when && ` · ${when}`);
+    this.#does.replaceChildren(at && !halt ? el("a", { href: `#/page/${encodeURIComponent(at)}`, title: `On ${at}` }, text) : text);
   }
 }
 
 /** Says in a sentence what was cancelled: "wait_for_url on shop" is what the command line says. */
 const inVerbs = (text) => capital(text.replace(/\b([a-z_]+) on ([\w.~-]+\w)/g, (_, name, page) => `${verb(name)} (${page})`));
+
+/** Says what an agent did last, and on what. */
+function did(last) {
+  const [what, isOk] = [deed(last), last.outcome === "ok"];
+  return isOk && last.aim ? `${what} ${called(last.aim)}` : isOk ? `${what}${what === "opened" ? " " : " · "}${last.pageId}` : what;
+}
 
 const seconds = (at) => {
   const s = Math.round(Date.now() / 1000 - at);

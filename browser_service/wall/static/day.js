@@ -2,10 +2,11 @@
 
 import { el } from "./dom.js";
 import { saveCopy, openWindow } from "./windows.js";
-import { KINDS, clock, host } from "./words.js";
+import { capital, clock, host } from "./words.js";
 
 const ASKED_EVERY_MS = 3000;
-const ENDS = { refused: "declined", expired: "nobody came", withdrawn: "taken back", closed: "the page was closed" };
+const ASKED = { login: "asked for a sign-in", code: "asked for a code", decision: "asked for a decision", tab: "asked for a tab", other: "asked for you" };
+const ENDS = { expired: "nobody came", withdrawn: "taken back", closed: "the page was closed" };
 const STATES = { running: "on its way", failed: "did not come", cancelled: "was cancelled" };
 
 export class DayView {
@@ -47,10 +48,10 @@ export class DayView {
     const { chats, pages, requests, downloads } = found;
     const focused = this.#lists.contains(document.activeElement) && named(document.activeElement);
     this.#lists.replaceChildren(
-      list("Chats", chats.map((each) => this.#chat(each)), "Nobody did anything."),
-      list("Asked of people", requests.map(asked), "Nothing was asked."),
-      list("Downloads", downloads.map((each) => this.#download(each)), "Nothing was downloaded."),
-      list("Pages", pages.map((each) => this.#page(each)), "No page was worked on."));
+      list("Chats", chats, (each) => this.#chat(each), "Nobody did anything."),
+      list("Asked of people", requests, asked, "Nothing was asked."),
+      list("Pages", pages, (each) => this.#page(each), "No page was worked on."),
+      list("Downloads", downloads, (each) => this.#download(each), "Nothing was downloaded."));
     if (focused) [...this.#lists.querySelectorAll("a, button")].find((each) => named(each) === focused)?.focus({ preventScroll: true });
   }
 
@@ -78,13 +79,15 @@ export class DayView {
 }
 
 function asked({ kind, by, colour, message, pageId, origin, ended, answeredBy, at }) {
-  const how = ended === "done" ? `${answeredBy} answered` : ended === "refused" ? `${answeredBy} declined` : ENDS[ended] ?? ended;
-  return row(colour, `${by} ${KINDS[kind] ?? "asks for you"}`, [how, clock(at), pageId, host(origin)].filter(Boolean).join(" · "), message);
+  const how = ended === "done" ? `${answeredBy} answered` : ended === "refused" ? `${answeredBy} declined` : capital(ENDS[ended] ?? ended);
+  return row(colour, how, [`${by} ${ASKED[kind] ?? ASKED.other}`, clock(at), pageId, host(origin)].filter(Boolean).join(" · "), message);
 }
 
-function list(title, rows, empty) {
-  return el("section", { "aria-label": title }, el("h2", {}, title, " ", el("span", { className: "count" }, rows.length || "")),
-    rows.length ? el("ul", { className: "tablist" }, rows) : el("p", { className: "quiet small" }, empty));
+/** Lists things under the hours in which they ended, the latest first. */
+function list(title, all, make, empty) {
+  const hours = Map.groupBy(all, ({ at, until = at }) => new Date(until * 1000).setMinutes(0, 0, 0));
+  return el("section", { "aria-label": title }, el("h2", {}, title, " ", el("span", { className: "count" }, all.length || "")),
+    all.length ? [...hours].map(([hour, those]) => [el("h3", { className: "quiet small" }, clock(hour / 1000)), el("ul", { className: "tablist" }, those.map(make))]).flat() : el("p", { className: "quiet small" }, empty));
 }
 
 const row = (colour, name, facts, words, ...buttons) => el("li", { className: "tab", style: { "--owner": colour && `var(--${colour})` } },

@@ -199,7 +199,7 @@ export class PageView {
       button("release", "Give back", "Let its agent go on", "first"),
       button("point", "Point", "Show its agent an element of the page, with a few words"),
       button("write", "Write", "Write its agent a line"),
-      menu("More",
+      menu("Menu",
         button("give", "Give to…", "Make another agent its owner"),
         button("close", "Close", "Close the page; its agent is told")));
     if (this.model.viewer.readOnly) bar.append(el("p", { className: "quiet small" }, "You may look, and do nothing: your link was a read-only one."));

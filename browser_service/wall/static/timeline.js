@@ -1,7 +1,7 @@
 // Lists what was done on a page, with small pictures of it from before and after, and the point that was meant.
 
 import { el, write } from "./dom.js";
-import { UNPICTURED, aim, deed, duration, host, outcome, time } from "./words.js";
+import { UNPICTURED, aim, deed, duration, host, outcome, refusal, time } from "./words.js";
 
 const MOST_ROWS = 300;
 const ASKED_AT_ONCE = 8;
@@ -44,14 +44,13 @@ export class Timeline {
 
   /** Counts a refusal that the newest line tells already. */
   #repeats(row) {
-    const words = outcome(row.outcome);
-    const key = words.startsWith("Refused") && [row.client, row.action, aim(row), words].join("\n");
+    const key = refusal(row, aim(row));
     const isAgain = Boolean(key) && key === this.#refused.key;
     this.#refused = { key, times: isAgain ? this.#refused.times + 1 : 1 };
     if (!isAgain) return false;
     const newest = this.element.firstElementChild;
     write(newest.querySelector("time"), time(row.time));
-    write(newest.querySelector(".outcome"), `${words} · ${this.#refused.times} times`);
+    write(newest.querySelector(".outcome"), `${outcome(row)} · ${this.#refused.times} times`);
     return true;
   }
 
@@ -128,7 +127,7 @@ export class Timeline {
       el("p", { className: "first-line" }, el("time", { className: "mono quiet" }, time(row.time)), el("span", { className: "owner cut" }, row.client),
         el("span", { className: "verb" }, did), el("span", { className: "mono quiet took" }, duration(row.durationMs))),
       words && el("p", { className: "mono words cut", title: words }, words),
-      failed && el("p", { className: "outcome", title: row.outcome }, outcome(row.outcome)),
+      failed && el("p", { className: "outcome", title: row.outcome }, outcome(row)),
       row.urlAfter && el("p", { className: "quiet small cut" }, `→ ${row.urlAfter}`),
       ...(row.requests ?? []).slice(0, 4).map((each) => el("p", { className: "mono small quiet cut" }, `${each.method} ${host(each.url)}${path(each.url)} → ${each.status ?? each.failure ?? "?"}`)));
   }

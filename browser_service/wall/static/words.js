@@ -1,6 +1,6 @@
 // Says times, names and states in words.
 
-import { OUTCOMES, UNPICTURED, called, deed as did, outcome, shown, verb } from "./acts.js";
+import { OUTCOMES, UNPICTURED, called, deed as did, outcome, refusal, shown, verb } from "./acts.js";
 
 export function ago(seconds) {
   const s = Math.max(0, Math.round(seconds));
@@ -40,7 +40,7 @@ export const halted = ({ how, by, at, until }) => `${how === "stop" ? "stopped" 
 /** Says how many pages an agent has and since when it is there: chats of one program have one name. */
 export const standing = ({ pages, since }) => `${pages === 1 ? "1 page" : `${pages} pages`} · ${since ? `here since ${clock(since)}` : "away"}`;
 
-export { OUTCOMES, UNPICTURED, called, outcome, shown, verb };
+export { OUTCOMES, UNPICTURED, called, outcome, refusal, shown, verb };
 /** Says what a recorded act did. */
 export const deed = ({ action, arguments: given, outcome: end = "ok" }) => did(action, given?.fields?.length, end !== "ok");
 

@@ -145,7 +145,7 @@ export const OUTCOMES = {
   ELEMENT_NOT_INTERACTABLE: "The element cannot be used: it is hidden, disabled or covered",
   FLOW_STOPPED: "The page is not as the flow expects",
   FORBIDDEN: "Refused: it is not allowed",
-  HUMAN_IN_CONTROL: "Refused: a person has stopped the agent, or has the page in hand",
+  HUMAN_IN_CONTROL: "Refused: a person has the page in hand",
   INTERNAL_ERROR: "The service failed",
   INVALID_REQUEST: "It was asked for wrongly",
   INVALID_SELECTOR: "The selector cannot be read",
@@ -170,4 +170,7 @@ export const OUTCOMES = {
 };
 
 /** Returns how an act ended, in a sentence. */
-export const outcome = (code) => OUTCOMES[code] ?? code;
+export const outcome = ({ outcome: code, stopped }) => (stopped ? "Refused: a person has stopped the agent" : OUTCOMES[code] ?? code);
+
+/** Returns what a refusal has in common with those that repeat it, which are told once; empty if the act is none. */
+export const refusal = (act, words) => (outcome(act).startsWith("Refused") ? [act.client, act.action, words, act.pageId, outcome(act)].join("\n") : "");

@@ -249,5 +249,6 @@ class ActivityRecord(Model):
     answered: bool | None = Field(default=None, description="For flows: its dialogs were answered before its end.")
     done: int | None = Field(default=None, description="For flows: how many of its parts were done before it failed.")
     outcome: str = Field(description="ok, or the code of the error.")
+    stopped: bool | None = Field(default=None, description="It was refused because a person had stopped the client.")
     duration_ms: int
     call_id: str

@@ -76,12 +76,26 @@ async def test_a_replay_is_played_and_searched_by_keyboard_and_asks_no_server(
     await page.keyboard.press(" ")
     await expect(act).to_have_text("opened")
     await expect(page.get_by_role("button", name="Pause")).to_be_visible()
-    await expect(act).to_have_text("fills")
+    await expect(act).to_have_text("filled")
     await page.keyboard.press("/")
     await page.keyboard.type("element_not")
     await expect(page.get_by_role("status").first).to_have_text("1 act")
     assert await page.get_by_role("listitem").count() == 1
     assert not asked
+
+
+async def test_refusals_that_repeat_are_one_act_of_a_replay_with_their_number(
+    service: RunningService, agent: Agent, site: Site
+) -> None:
+    stopped = [record(number, action="click", outcome="HUMAN_IN_CONTROL", stopped=True) for number in (4, 3, 2)]
+    in_hand = record(1, action="click", outcome="HUMAN_IN_CONTROL")
+    replay = Replay({}, 1_000_000, more=False)
+    replay.add(Act(each, ActPictures()) for each in [*stopped, in_hand])
+    await agent.call("goto", pageId="replay", url=site.page("/replay", replay.html()))
+    page = service.window("replay")
+    told = [re.compile("a person has the page in hand"), re.compile("a person has stopped the agent · 3 times")]
+    await expect(page.get_by_role("listitem")).to_have_text(told)
+    await expect(page.locator("#about")).to_contain_text("4 acts")
 
 
 async def test_a_replay_of_what_nobody_watched_says_why_it_has_no_pictures(

@@ -80,6 +80,7 @@ async def test_a_person_opens_a_page_of_their_own_which_agents_do_not_disturb(
     assert running.entry("person").record.of_person
     state = running.parts.wall.state(Identity(client_id="person-ana", label="ana", operator=True))
     assert [each["label"] for each in state.agents] == ["Claude"], "a person is none"
+    await window.get_by_label("Menu", exact=True).click()
     await press(window, "Close")
     await press(window, "Close it")
     await expect(window.get_by_role("link", name="/mine")).to_have_count(0)
@@ -142,7 +143,7 @@ async def test_the_past_day_tells_who_was_there_what_was_asked_and_what_came_and
     asked = await claude.call("request_human", pageId="shop", message="Is <b>it</b> right?", timeout=1)
     await window.clock.install()
     await window.clock.fast_forward(60_000)
-    await expect(window.get_by_role("region", name="They ask for you")).to_contain_text("1 min ago")
+    await expect(window.get_by_role("region", name="Waiting for you")).to_contain_text("1 min ago")
     await window.goto(f"{running.base_url}/#/page/shop")
     await window.get_by_role("button", name="Decline").click()
     await claude.call("request_human", pageId="shop", requestId=asked["requestId"])
@@ -150,7 +151,7 @@ async def test_the_past_day_tells_who_was_there_what_was_asked_and_what_came_and
     await window.get_by_role("link", name="Back to the wall").click()
     await window.get_by_role("link", name="Past day").click()
     said = window.get_by_role("region", name="Asked of people")
-    for words in ("Claude asks for you", "Is <b>it</b> right?", "ana declined"):
+    for words in ("Claude asked for you", "Is <b>it</b> right?", "ana declined"):
         await expect(said.get_by_role("listitem").first).to_contain_text(words)
     came = window.get_by_role("region", name="Downloads")
     async with window.expect_popup() as opening:

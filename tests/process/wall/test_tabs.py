@@ -55,7 +55,7 @@ async def test_a_person_shares_a_tab_to_read_and_takes_it_back_and_only_they_see
     await expect(yours).to_contain_text("agents do not see them")
     assert "/bank" not in await seen(claude)
     reader = await visit(browser, running, read_only=True)
-    await expect(reader.get_by_role("heading", name=re.compile("^Agents.+pages"))).to_be_visible()
+    await expect(reader.get_by_role("list", name="Pages")).to_be_visible()
     await expect(reader.get_by_role("region", name="Your tabs")).to_be_hidden()
     asked = await claude.call("request_human", pageId="mine", message="Look.", timeout=1)
     key = mint_key(running.parts.secret, asked["requestId"])
