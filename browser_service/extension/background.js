@@ -45,10 +45,9 @@ chrome.runtime.onConnect.addListener((popup) => {
     refusal = ""; // it was read
     change();
   });
-  popup.onMessage.addListener(async ({ type, ...asked }) => {
-    if (type === "move") await move(asked.target, asked.to, asked.access);
-    if (type !== "stop") return;
-    refusal = await link.ask({ type: "stop", target: asked.target });
+  popup.onMessage.addListener(async (asked) => {
+    if (asked.type === "move") return move(asked.target, asked.to, asked.access);
+    refusal = await link.ask(asked);
     change();
   });
   link.open();

@@ -16,5 +16,5 @@ if (!isHere) say("This is no link for pairing", COMMAND);
 else {
   const { problem } = await chrome.runtime.sendMessage({ url, code });
   if (problem) say("Not paired", `${problem} ${COMMAND}`);
-  else say("Paired", "The button of browse-together shows who has the tab that you look at. You can close this page.");
+  else say("Paired", "The button of browse-together shows who has the tab that you look at. It hides behind the puzzle piece beside the address: press that, and then the pin. You can close this page.");
 }

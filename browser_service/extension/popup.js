@@ -1,9 +1,11 @@
 // Shows the owner of the current tab, and the person's buttons. All texts are text nodes.
 
 const KINDS = { login: "asks you to sign in", code: "asks for a code", decision: "asks you to decide", tab: "asks for a tab of yours" };
+const FIELDS = { code: "The code", decision: "Your decision", other: "Your answer" }; // the others need the page
 const LINKS = { live: "Live", lost: "No connection", refused: "Refused", unpaired: "Not paired" };
 const service = chrome.runtime.connect();
 let readOnly = false;
+let shown = "";
 
 service.onMessage.addListener(draw);
 
@@ -14,7 +16,10 @@ function el(tag, { colour, ...properties } = {}, ...children) {
   return made;
 }
 
-function draw({ status, reason, refusal, state, target, page }) {
+function draw(told) {
+  const { status, reason, refusal, state, target, page } = told;
+  if (shown === JSON.stringify(told)) return; // what is typed stays
+  shown = JSON.stringify(told);
   const link = document.getElementById("link"), main = document.getElementById("main");
   link.textContent = LINKS[status];
   link.dataset.status = status;
@@ -67,6 +72,22 @@ function acts(state, target, page) {
 
 function requests(state) {
   if (!state.requests.length) return null;
-  return el("section", {}, el("h2", {}, "They ask for you"), el("ul", {}, state.requests.map(({ askedBy, colour, kind, message, url }) =>
-    el("li", {}, el("a", { className: "request", href: url, target: "_blank" }, el("span", { className: "owner", colour }, askedBy), ` ${KINDS[kind] ?? "asks for you"}`, message && el("p", {}, message))))));
+  return el("section", {}, el("h2", {}, "Waiting for you"), el("ul", {}, state.requests.map(request)));
+}
+
+/** Shows a request. It is answered there, unless its page is needed for that. */
+function request({ requestId, askedBy, colour, kind, message, choices, url }) {
+  const give = (state, answer) => {
+    for (const button of document.querySelectorAll("button")) button.disabled = true;
+    service.postMessage({ type: "answer", requestId, state, answer });
+  };
+  const field = !choices.length && FIELDS[kind] && el("input", { type: "text", maxLength: 2000, required: kind === "decision", placeholder: FIELDS[kind], ariaLabel: FIELDS[kind], autocomplete: "off" });
+  return el("li", { className: "request" },
+    el("p", {}, el("span", { className: "owner", colour }, askedBy), ` ${KINDS[kind] ?? "asks for you"}`), message && el("p", { className: "message" }, message),
+    el("form", { className: "buttons", onsubmit: (event) => {
+      event.preventDefault();
+      give("done", field.value);
+    } },
+      field, field && el("button", {}, "Send"), choices.map((choice) => el("button", { type: "button", onclick: () => give("done", choice) }, choice)),
+      el("button", { type: "button", onclick: () => give("refused", field ? field.value : "") }, "Decline"), el("a", { className: "button", href: url, target: "_blank" }, "Open its page")));
 }

@@ -28,7 +28,7 @@ from browser_service.security.auth import Identity
 from browser_service.services import Services
 from browser_service.waits import wait_until
 from browser_service.wall.entry import check_connection
-from browser_service.wall.messages import Give
+from browser_service.wall.messages import Give, Reply
 from browser_service.wall.pairing import CODE_LIVES_S
 from browser_service.wall.seat import Seat
 from browser_service.wall.viewing import Viewer
@@ -96,7 +96,17 @@ class Stop(Model):
     target: Target
 
 
-Message = Pair | Hello | Token | Here | Move | Stop
+class Answer(Model):
+    """What a person says to a request."""
+
+    type: Literal["answer"]
+    number: int
+    request_id: str = Field(max_length=64)
+    state: Literal["done", "refused"]
+    answer: str = Field(default="", max_length=2_000, repr=False)
+
+
+Message = Pair | Hello | Token | Here | Move | Stop | Answer
 _MESSAGE: Final[TypeAdapter[Message]] = TypeAdapter(Annotated[Message, Field(discriminator="type")])
 
 
@@ -175,7 +185,7 @@ class _Extension:
     _told: Json | None = None
     _told_at: float = 0.0
     _changed: asyncio.Event = field(default_factory=asyncio.Event)
-    _asked: asyncio.Queue[Move | Stop] = field(default_factory=lambda: asyncio.Queue(20))
+    _asked: asyncio.Queue[Move | Stop | Answer] = field(default_factory=lambda: asyncio.Queue(20))
     _seat: Seat = field(init=False)
 
     def __post_init__(self) -> None:
@@ -194,7 +204,7 @@ class _Extension:
                 case Here():
                     self._targets = frozenset(message.targets)
                     self._changed.set()
-                case Move() | Stop():
+                case Move() | Stop() | Answer():
                     if self._asked.full():
                         raise RateLimited("More was asked than can be done.", hint="Wait a moment.")
                     self._asked.put_nowait(message)
@@ -219,7 +229,7 @@ class _Extension:
         while True:
             message = await self._asked.get()
             try:
-                await (self._move(message) if isinstance(message, Move) else self._stop(self._page(message.target)))
+                await self._do(message)
                 await self.parts.feeds.drain()
                 await self._tell_state()  # else the tab would be put back until the next one
                 said: Json = {"type": "done"}
@@ -272,14 +282,26 @@ class _Extension:
     def _request(self, page: PageState) -> Json:
         assert page.person is not None  # noqa: S101 - only such pages come here
         return {
+            "requestId": page.person.request_id,
             "askedBy": page.person.asked_by,
             "colour": self.parts.colours.known(page.asker_id or ""),
             "kind": page.person.kind,
             "message": page.person.message,
+            "choices": [*page.person.choices],
             "url": self._wall(page.page_id),
         }
 
     # --- what it asks for --------------------------------------------------------------------------------------------
+
+    async def _do(self, message: Move | Stop | Answer) -> None:
+        match message:
+            case Move():
+                await self._move(message)
+            case Stop():
+                await self._stop(self._page(message.target))
+            case Answer():
+                said = message.model_dump(exclude={"number"})
+                await Reply.model_validate({**said, "id": message.number}).do(self._seat)
 
     async def _move(self, move: Move) -> None:
         """Share a tab, hand it over, or take it back. What is so already stays."""

@@ -111,3 +111,18 @@ async def test_a_revoked_token_ends_the_connection_and_admits_nobody(running: Ru
     forged = {**kept, "token": kept["token"][:-4] + "AAAA"}
     async with strip(running, forged) as extension:
         assert "not valid here" in await refusal(extension)
+
+
+async def test_a_request_is_answered_from_the_popup_once(running: RunningService) -> None:
+    async with connected(running, "c-1", "Claude") as claude, strip(running, await paired(running)) as extension:
+        await claude.call("open_page", pageId="shop")
+        question = {"pageId": "shop", "kind": "decision", "message": "Which?", "choices": ["red", "blue"]}
+        wanted = await claude.call("request_human", timeout=1, **question)
+        told = await extension.until(lambda message: message.get("requests"))
+        shown = {"requestId": wanted["requestId"], "message": "Which?", "choices": ["red", "blue"]}
+        assert told["requests"][0].items() >= shown.items()
+        said = {"requestId": wanted["requestId"], "state": "done", "answer": "blue"}
+        assert (await asked(extension, "answer", **said))["type"] == "done"
+        answered = await claude.call("request_human", pageId="shop", requestId=wanted["requestId"])
+        assert "It says: blue" in answered["observed"]
+        assert (await asked(extension, "answer", **said))["type"] == "refused"
