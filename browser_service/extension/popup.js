@@ -37,7 +37,7 @@ function missing(status, reason) {
 }
 
 function parts(state, target, page, refusal) {
-  return [refusal && el("p", { className: "refused", role: "alert" }, refusal), whose(state, page), page || target ? acts(state, target, page) : null, requests(state),
+  return [refusal && el("p", { className: "refused", role: "alert" }, refusal), requests(state), whose(state, page), page || target ? acts(state, target, page) : null,
     el("footer", {}, el("a", { className: "button", href: state.wall, target: "_blank" }, "Open the wall"))];
 }
 

@@ -86,7 +86,7 @@ function timeline() {
   return el("section", { className: "panel" }, made.element);
 }
 
-const agent = (id, more = {}) => ({ id, to: id, label: "Claude · shop", colour: "blue", since: NOW - 600, pages: 2, doing: null, last: { action: "click", pageId: "kettles", at: NOW - 12, outcome: "ok" }, halt: null, unread: 0, ...more });
+const agent = (id, more = {}) => ({ id, to: id, label: "Claude · shop", colour: "blue", since: NOW - 600, pages: 2, doing: null, last: { action: "click", pageId: "kettles", at: NOW - 12, outcome: "ok", aim: "role=button[name=\"Add to cart\"]" }, halt: null, unread: 0, ...more });
 const doing = (action, since, waiting = 0) => ({ action, pageId: "kettles", since: NOW - since, waiting });
 const halt = (how) => ({ how, by: "ana", at: NOW - 60, until: how === "pause" ? NOW + 540 : null });
 
@@ -144,7 +144,7 @@ const buttons = () => el("div", { className: "row-of" }, ["", "first", "danger",
 const PARTS = {
   "Buttons and fields": () => [buttons()],
   "Tiles": (blob) => [tiles(blob)],
-  "Requests": () => [el("ul", { className: "requests" }, Object.keys(KINDS).map((kind) => card(request(kind))), card(request("decision", { mayAnswer: false })))],
+  "Requests": () => [el("ul", { className: "requests" }, Object.keys(KINDS).map((kind) => card(request(kind), done)), card(request("decision", { mayAnswer: false })))],
   "Agents": () => [agents(), agents(halt("stop"))],
   "A thread": () => [thread()],
   "Point": () => pointing(),
