@@ -351,10 +351,10 @@ def activity_record(row: Row, client_id: str, colour_of: ColourOf, *, whole: boo
 def _again(outcome: Outcome, via: str) -> Json:
     """Return what it takes to do a call again, for flows."""
     context = object_at(outcome.error.details, "context") if outcome.error else {}
-    stopped = "stoppedBy" in context
     again: Json = {"targets": cast("Json", outcome.targets), "secretFields": [*outcome.secret_fields]}
     again |= {"came": [*outcome.came], "popups": [*outcome.popups], "files": [*outcome.files]}
-    return {**again, "answered": outcome.answered, "done": len(list_at(context, "done")), "via": via, "stopped": stopped}
+    again |= {"done": len(list_at(context, "done")), "stopped": "stoppedBy" in context}
+    return {**again, "answered": outcome.answered, "via": via}
 
 
 def _session(action: Action) -> str | None:

@@ -228,9 +228,7 @@ async def test_a_pages_dialog_is_answered_at_the_wall_for_an_agent_and_by_the_pe
     assert await running.parts.journal.read("SELECT 1 FROM artifacts") == kept
 
 
-async def test_an_agents_request_is_answered_in_its_card_or_next_to_its_page(
-    window: Page, claude: Agent
-) -> None:
+async def test_an_agents_request_is_answered_in_its_card_or_next_to_its_page(window: Page, claude: Agent) -> None:
     async def ask(kind: str, **more: AnyJson) -> str:
         asked = await claude.call("request_human", pageId="shop", kind=kind, message="Please.", timeout=1, **more)
         return str(asked["requestId"])

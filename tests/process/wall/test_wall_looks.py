@@ -32,6 +32,7 @@ async def test_what_waits_for_a_person_is_first_and_the_others_stay_where_they_c
 
 async def test_a_tile_goes_near_what_was_acted_on_and_says_when(window: Page, claude: Agent, site: Site) -> None:
     far = "<style>body{margin:0}</style><button style='position:absolute;left:1000px;top:600px'>Buy</button>"
+    await window.set_viewport_size({"width": 500, "height": 800})  # where the whole would be too small to read
     await claude.call("goto", pageId="shop", url=site.page("/far", far))
     tile = window.locator(".tile")
     await expect(tile.locator(".picture")).to_have_attribute("data-state", "live")
