@@ -36,7 +36,7 @@ export class Grid {
   constructor(model, onDrawn, socket, tell, threads) {
     Object.assign(this, { model, onDrawn, socket, tell });
     this.yours = new YourTabs(model, socket, tell);
-    this.agents = new Agents(model, socket, tell, threads, () => this.update(this.filter));
+    this.agents = new Agents(model, socket, tell, threads, () => this.update(this.wanted));
     this.observer = new IntersectionObserver((entries) => {
       for (const { target, isIntersecting } of entries) this.#visible[isIntersecting ? "add" : "delete"](target.dataset.page);
       this.onDrawn();
@@ -46,9 +46,9 @@ export class Grid {
     setInterval(() => document.hidden || this.#tick(), TICK_MS);
   }
 
-  update(filter) {
+  update(wanted) {
     const { pages, requests } = this.model;
-    this.filter = filter;
+    this.wanted = wanted;
     this.agents.update();
     for (const [id, tile] of this.#tiles) {
       if (pages.has(id)) continue;
@@ -58,12 +58,12 @@ export class Grid {
     }
     const open = [...pages.values()].filter(({ person }) => person?.kind !== "tab"); // which only stand for one that is asked for
     for (const page of open) (this.#tiles.get(page.id) ?? this.#make(page)).update(page);
-    const shown = open.filter((page) => matches(page, filter) && this.agents.wants(page)).map(({ id }) => this.#tiles.get(id)).sort(inOrder);
+    const shown = open.filter((page) => matches(page, wanted) && this.agents.wants(page)).map(({ id }) => this.#tiles.get(id)).sort(inOrder);
     const used = shown.filter((tile) => !tile.isUnused);
     const unused = shown.filter((tile) => tile.isUnused);
     arrange(this.#used, used.map((tile) => tile.element));
     arrange(this.#unused, unused.map((tile) => tile.element));
-    this.#fold(unused.length, !used.length || Boolean(filter.text));
+    this.#fold(unused.length, !used.length || Boolean(wanted));
     this.element.classList.toggle("few", used.length <= FEW);
     this.element.classList.toggle("many", used.length > MANY);
     this.#ask(requests);
@@ -81,7 +81,7 @@ export class Grid {
     if (!tile) return;
     const [zoom, isUnused] = [tile.picture.zoom, tile.isUnused];
     tile.frame(head, blob);
-    if (tile.isUnused !== isUnused) this.update(this.filter);
+    if (tile.isUnused !== isUnused) this.update(this.wanted);
     if (tile.picture.zoom !== zoom) this.onDrawn();
   }
 
@@ -167,8 +167,7 @@ export function card(request, send) {
     : [el("div", { className: "asks" }, el("p", {}, el("b", { className: "owner" }, askedBy), ` ${ASKS_ANYBODY[kind]}`), at)]));
 }
 
-function matches(page, { text, session }) {
-  if (session && page.session !== session) return false;
+function matches(page, text) {
   const words = [page.id, page.title, page.url, page.session, page.host ?? "", owner(page)].join(" ").toLowerCase();
   return words.includes(text.toLowerCase());
 }

@@ -13,7 +13,7 @@ import { Threads } from "./threads.js";
 
 const app = document.getElementById("app");
 const model = { viewer: { name: "", readOnly: true }, pages: new Map(), requests: [], agents: [], threads: new Map(), halt: null };
-const filter = { text: "", session: "" };
+let wanted = ""; // what is looked for
 const visited = new Set();
 const SEARCH = "M9 15A6 6 0 1 0 9 3a6 6 0 0 0 0 12zM13.5 13.5 17 17";
 const CLOCK = "M10 17a7 7 0 1 0 0-14 7 7 0 0 0 0 14zM10 6v4l3 2";
@@ -130,7 +130,7 @@ async function takeLeave() {
 
 function draw() {
   bar.update();
-  grid.update(filter);
+  grid.update(wanted);
   view?.update();
   document.title = model.requests.length ? `(${model.requests.length}) browse-together` : "browse-together";
   watch();
@@ -169,8 +169,7 @@ function open() {
 
 function makeBar() {
   const state = el("span");
-  const search = el("input", { type: "search", placeholder: "Find a page", "aria-label": "Find a page", oninput: () => { filter.text = search.value; draw(); } });
-  const session = chooser("Session", "All sessions", "session");
+  const search = el("input", { type: "search", placeholder: "Find a page", "aria-label": "Find a page", oninput: () => { wanted = search.value; draw(); } });
   const name = el("span", { className: "name cut" });
   const find = el("button", { type: "button", className: "icon plain find", "aria-label": "Find", "aria-expanded": "false", onclick: () => look(find.getAttribute("aria-expanded") === "false") }, icon(SEARCH));
   const chosen = el("button", { type: "button", className: "icon plain", "aria-label": "Settings", title: "Settings (,)", onclick: () => openSettings(tell) }, icon(SLIDERS));
@@ -180,7 +179,7 @@ function makeBar() {
   const element = el("header", { className: "bar" },
     el("a", { className: "brand", href: "#/" }, el("img", { src: "/wall/static/mark.svg", alt: "" }), el("span", {}, "browse-together")),
     el("p", { className: "link", role: "status" }, state),
-    el("div", { className: "filters", role: "search" }, search, session.element),
+    el("div", { className: "filters", role: "search" }, search),
     el("div", { className: "me" }, ways, name, find, chosen, goes));
   /** On a phone, shows what finds a page, or hides it. */
   function look(isOpen) {
@@ -193,25 +192,8 @@ function makeBar() {
     look,
     element,
     update() {
-      session.offer([...model.pages.values()].map((page) => page.session));
       ways.hidden = model.viewer.readOnly || Boolean(model.viewer.request);
       write(name, model.viewer.readOnly ? "Looking on" : model.viewer.name);
-    },
-  };
-}
-
-function chooser(label, all, key) {
-  const element = el("select", { "aria-label": label, onchange: () => { filter[key] = element.value; draw(); } });
-  let offered = "";
-  return {
-    element,
-    offer(values) {
-      const names = [...new Set(values)].sort();
-      if (offered === names.join("\n") && element.options.length) return;
-      offered = names.join("\n");
-      element.replaceChildren(el("option", { value: "" }, all), ...names.map((name) => el("option", { value: name }, name)));
-      element.value = names.includes(filter[key]) ? filter[key] : (filter[key] = "");
-      element.hidden = names.length < 2;
     },
   };
 }
@@ -228,7 +210,7 @@ function route() {
   isLed = false;
   app.classList.toggle("single", Boolean(view));
   bar.place.replaceChildren(view ? view.element : grid.element);
-  if (!view) grid.update(filter);
+  if (!view) grid.update(wanted);
   ((!view && grid.link(from)) || bar.place.firstElementChild).focus({ preventScroll: true });
   scrollTo(0, view ? 0 : scrolled);
   grid.yours.show(!view);
