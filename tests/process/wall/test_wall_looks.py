@@ -11,6 +11,11 @@ from tests.support.wall import visit
 
 pytestmark = pytest.mark.anyio
 
+_NOTHING_BLANK = """() => {
+  const [paper, picture] = [".paper", ".picture"].map((each) => document.querySelector(`.tile ${each}`).getBoundingClientRect());
+  return Math.abs(paper.right - picture.right) < 2;
+}"""
+
 
 async def test_what_waits_for_a_person_is_first_and_the_others_stay_where_they_came(
     window: Page, claude: Agent, site: Site
@@ -38,10 +43,7 @@ async def test_a_tile_goes_near_what_was_acted_on_and_says_when(window: Page, cl
     await expect(tile.locator(".picture")).to_have_attribute("data-state", "live")
     await claude.call("click", pageId="shop", selector="button")
     await expect(tile.locator(".picture")).to_have_attribute("style", re.compile(r"--zoom: (1\.[1-9]|2)"))
-    paper, picture = await tile.locator(".paper").bounding_box(), await tile.locator(".picture").bounding_box()
-    assert paper is not None
-    assert picture is not None
-    assert paper["x"] + paper["width"] == pytest.approx(picture["x"] + picture["width"], abs=2), "nothing is blank"
+    await window.wait_for_function(_NOTHING_BLANK)  # once it has come there
     await expect(tile.locator(".whose")).to_have_text(re.compile("^Claude · .*(now| ago)$"))
 
 
