@@ -79,14 +79,14 @@ export class Grid {
   frame(head, blob) {
     const tile = this.#tiles.get(head.pageId);
     if (!tile) return;
-    const [zoom, isUnused] = [tile.picture.zoom, tile.isUnused];
+    const { zoom } = tile.picture;
     tile.frame(head, blob);
-    if (tile.isUnused !== isUnused) this.update(this.wanted);
     if (tile.picture.zoom !== zoom) this.onDrawn();
   }
 
   #tick() {
     for (const id of this.#visible) this.#tiles.get(id)?.tick();
+    if ([...this.#tiles.values()].some(({ element, isUnused }) => element.parentNode && isUnused !== this.#unused.contains(element))) this.update(this.wanted);
     for (const each of this.#requests.querySelectorAll("[data-at]")) write(each, since(each.dataset.at));
   }
 

@@ -5,6 +5,7 @@ import re
 import pytest
 from playwright.async_api import Browser, Page, expect
 
+from tests.support.listening import connected
 from tests.support.service import Agent, RunningService
 from tests.support.site import Site
 from tests.support.wall import visit
@@ -33,6 +34,31 @@ async def test_what_waits_for_a_person_is_first_and_the_others_stay_where_they_c
     await expect(tiles).to_have_text(["/shop", "/another", "/a-third"])
     for name in ("another", "a-third"):
         await claude.call("close_page", pageId=name)
+
+
+async def test_a_press_on_an_agent_leaves_its_pages_and_what_nobody_uses_is_folded(
+    window: Page, running: RunningService, claude: Agent
+) -> None:
+    async with connected(running, "c-2", "Codex") as codex:
+        await codex.call("open_page", pageId="other")
+        tiles = window.get_by_role("list", name="Pages").get_by_role("listitem")
+        await expect(tiles).to_have_count(2)
+        agent = window.get_by_role("button", name="Codex", exact=True)
+        await agent.press("Enter")
+        await expect(tiles).to_have_count(1)
+        await expect(tiles).to_contain_text("other")
+        await agent.press("Enter")
+        await expect(tiles).to_have_count(2)
+        await codex.call("release_page", pageId="other")
+        await window.clock.install()
+        await window.clock.fast_forward(121_000)
+        await claude.call("goto", pageId="shop", url="about:blank")
+        await expect(tiles).to_have_count(1)
+        folded = window.get_by_text("1 unused page")
+        await expect(window.get_by_role("link", name="other")).to_be_hidden()
+        await folded.press("Enter")
+        await expect(window.get_by_role("link", name="other")).to_be_visible()
+        await codex.call("close_page", pageId="other")
 
 
 async def test_a_tile_goes_near_what_was_acted_on_and_says_when(window: Page, claude: Agent, site: Site) -> None:
