@@ -62,6 +62,7 @@ export class PageView {
       this.asks.update({}, {}, false, false);
       return;
     }
+    [this.opener, this.wasInHand] = [page.opener, this.#isInHand()];
     paint(this.element, page.owner?.colour);
     const kind = page.person?.kind;
     this.picture.inHand(Boolean(kind));
@@ -117,7 +118,6 @@ export class PageView {
     const { pages } = this.model;
     const page = pages.get(this.id);
     if (!page) return this.wasInHand && pages.has(this.opener) ? this.opener : null;
-    [this.opener, this.wasInHand] = [page.opener, this.#isInHand()];
     const isPopup = ({ id, opener, person }) => opener === this.id && !known.has(id) && person?.requestId === page.person.requestId;
     return this.wasInHand ? [...pages.values()].find(isPopup)?.id : null;
   }
