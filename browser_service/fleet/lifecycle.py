@@ -94,7 +94,7 @@ class HostLifecycle:
             why = "is the service itself: `browse-together down` ends it" if member else "is not connected"
             names = ", ".join(each.name for each in members if each.elsewhere)
             raise InvalidRequest(
-                f"The host {name!r} {why}.", hint=f"HostRouter: {names or 'none'}.", details=field_details("name")
+                f"The host {name!r} {why}.", hint=f"Hosts: {names or 'none'}.", details=field_details("name")
             )
         facts = {each: each.facts for each in members}
         needs = [placed.needs for placed in self.placements.at(member)]
