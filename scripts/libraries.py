@@ -39,10 +39,10 @@ SMOKE: Final = MappingProxyType(
         "tests/page/actions/test_forms.py": (
             "test_fill_replaces_the_value_and_the_page_hears_of_it",
             "test_check_of_a_radio_button_unchecks_its_sibling",
-            "test_select_option_chooses_by_value_label_or_position",
             "test_type_presses_keys_one_by_one_after_the_existing_text",
             "test_press_takes_combinations",
         ),
+        "tests/page/actions/test_choosing.py": ("test_select_option_chooses_by_value_label_or_position",),
         "tests/page/actions/test_effects.py": (
             "test_changes_of_title_and_style_are_reported",
             "test_a_change_by_a_gets_answer_is_reported_by_the_act_that_sent_it",
