@@ -65,7 +65,7 @@ async def test_a_window_that_does_not_open_and_a_dialog_that_nobody_answers_stop
     assert "alert" in (await agent.error("run_flow", name=name))["message"]
     account.page("/account", ACCOUNT.replace("window.open(", "void("))
     stopped = await agent.error("run_flow", name=name)
-    assert "it opened no page2" in stopped["message"]
+    assert "it opened no 'page2'" in stopped["message"]
     assert stopped["details"]["context"]["step"] == 2
     assert posts(account)[2:] == []
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 import sys
 import time
 from collections.abc import AsyncIterator
@@ -112,7 +113,7 @@ async def _freed_after(alice: Client, url: str) -> float:
 
     async def in_the_queue(place: str) -> None:
         async with asyncio.timeout(PATIENCE_S):
-            while not (await told.get()).startswith(f"{place} in the queue, behind Alice: click"):
+            while not re.match(rf"{place} in the queue, behind Alice( \d+)?: click", await told.get()):
                 continue
 
     click = {"pageId": "busy", "selector": "button"}
