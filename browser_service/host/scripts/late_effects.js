@@ -94,8 +94,10 @@ export default (name, keepsApps) => {
   const wordsOf = e => (e?.textContent ?? '').replace(/\s+/g, ' ').trim().slice(0, ALERT_CHARACTERS);
   const isSecret = words => [...document.querySelectorAll('input[type=password]')].some(e => e.value && words.includes(e.value));
   const noteAlerts = records => {
-    for (const {target, addedNodes} of records.slice(0, MOST_LOOKS)) {
-      for (const node of [...addedNodes].slice(0, MOST_LOOKS)) {
+    for (let at = 0; at < records.length && at < MOST_LOOKS; at++) {
+      const {target, addedNodes} = records[at];
+      for (let each = 0; each < addedNodes.length && each < MOST_LOOKS; each++) {
+        const node = addedNodes[each];
         const around = node.nodeType === 1 ? node : target, e = around.closest?.(ALERT) ?? around.querySelector?.(ALERT);
         if (wordsOf(e) && !isSecret(wordsOf(e))) shared.alert = {at: time(), what: wordsOf(e), e: new WeakRef(e)};
       }
@@ -106,10 +108,8 @@ export default (name, keepsApps) => {
     const words = since(shared.alert, ms), e = words && shared.alert.e.deref();
     return words && !(e?.checkVisibility() && wordsOf(e)) ? words : null;
   };
-  const told = async ms => {
-    const refused = since(shared.refused, ms), called = since(shared.called, ms);
-    return {refused, called: called && await isGranted(called) ? null : called, passed: passed(ms)};
-  };
+  const told = ms => ({refused: since(shared.refused, ms), called: since(shared.called, ms), passed: passed(ms)});
+  // A promise is awaited here only for a permission: on a page that replaced what promises do, it may bring anything.
   const later = async (ms, most) => {
     const began = time(), since = began - ms, until = began + most;
     for (let looks = 0; looks < MOST_LOOKS; looks++) {  // a page may stop its clock
@@ -123,7 +123,9 @@ export default (name, keepsApps) => {
     }
     const left = [];
     each(since, due => { if (left.length < LISTED) left[left.length] = round(due - time()); });
-    return {came: shared.ran >= since, due: left, ...await told(time() - since)};
+    const found = {came: shared.ran >= since, due: left, ...told(time() - since)};
+    if (found.called && await isGranted(found.called)) found.called = null;
+    return found;
   };
 
   // Scrolling that brings the act's target into view is no effect; these are the positions just before the mouse or
@@ -166,7 +168,9 @@ export default (name, keepsApps) => {
     const to = at <= 0 ? 'its top' : down <= 1 ? 'its end' : `${at} px of ${e.scrollHeight}`;
     const way = before === null || before === undefined ? '' : at < before ? ' up' : ' down';
     const moved = at === before ? `scrolled to ${to}` : `is scrolling${way}`;
-    return {scrolled: e ? `${what} ${moved}` : null, stored: since(shared.stored, ms), ...await told(ms)};
+    const found = {scrolled: e ? `${what} ${moved}` : null, stored: since(shared.stored, ms), ...told(ms)};
+    if (found.called && await isGranted(found.called)) found.called = null;
+    return found;
   };
   const motion = async most => {
     const ends = [];
