@@ -26,6 +26,7 @@ from browser_service.host.pages.privacy import calls_ended_by, is_shut_out, shut
 from browser_service.host.pages.registry import PageRegistry
 from browser_service.host.reading.cursors import read_kept
 from browser_service.host.record.life import Life
+from browser_service.host.record.record import PageRecord
 from browser_service.host.seam import ArtifactPort, CallKey, HostLimits, action_of
 from browser_service.host.sessions.memory import Memory
 from browser_service.host.sessions.session import SessionEntry
@@ -265,12 +266,20 @@ class Pipeline:
             outcome.error = shut_out_error(page, run).body()
             return outcome
         outcome.result, outcome.error = result, error
-        if page is not None and not page.awaits_tab and (result is not None or not page.life.over):
+        if page is not None and page.awaits_tab:
+            page = self._given(result)
+        if page is not None and (result is not None or not page.life.over):
             outcome.page = page.state()
         outcome.requests, outcome.taken_logins = run.requests, run.taken_logins
         outcome.waited_ms, outcome.read_at = run.waited_ms, sorted(run.read_at)
         run.tell_repeatably(outcome)
         return outcome
+
+    def _given(self, result: Json | None) -> PageRecord | None:
+        """Return the page of the tab that a person shared when they were asked for one; None if they shared none."""
+        request = self.registry.people.requests.get(str(result.get("requestId"))) if result is not None else None
+        entry = self.pages.get(request.question.page_id) if request is not None else None
+        return entry.record if entry is not None and not entry.record.awaits_tab else None
 
     def _error(self, failure: BrowseError, run: CallRun) -> ErrorBody:
         """Add to a failure what was done before it, and how the page died."""

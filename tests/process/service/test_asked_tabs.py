@@ -55,12 +55,14 @@ async def test_an_agent_gets_the_tab_that_it_asked_for_and_no_other(
         assert (await agent.error("snapshot", pageId="tab"))["code"] == "HUMAN_IN_CONTROL"
         share = {"tabId": await ana.tab_at(wanted), "requestId": request["requestId"]}
         shared = await ana.post(wire.TABS_SHARE, **share)
-        assert shared["result"]["pageId"] == "tab", shared
+        assert shared["result"]["pageId"] == "invoice", shared
         reply = (await asking).json()
-        assert (reply["page"]["pageId"], reply["page"]["url"], reply["page"]["title"]) == ("tab", wanted, "/invoice")
-        assert "A person shared a tab, which is tab" in reply["result"]["observed"]
-        assert (await agent.call("click", pageId="tab", selector="button"))["observed"]
-        assert (await second.error("snapshot", pageId="tab"))["code"] == "PAGE_OWNED"
+        page = reply["page"]
+        assert (page["pageId"], page["url"], page["title"]) == ("invoice", wanted, "/invoice")
+        assert 'A person shared a tab, which is "invoice"' in reply["result"]["observed"]
+        for name in ("invoice", "tab"):  # it also knows it by what stood for it
+            assert (await agent.call("click", pageId=name, selector="button"))["observed"]
+        assert (await second.error("snapshot", pageId="invoice"))["code"] == "PAGE_OWNED"
         assert other not in str(await agent.call("list_pages", all=True))
         assert await persons.tabs() == before, "nothing was opened or closed"
         assert (await ana.post(wire.TABS_SHARE, **share))["error"]["code"] == "INVALID_REQUEST"
