@@ -222,6 +222,9 @@ class RemoteHost:
     async def rename(self, client: ClientRef, former: str) -> None:
         await self._ask("rename", client=client, former=former)
 
+    async def forget(self, client_ids: list[str], labels: list[str]) -> None:
+        await self._ask("forget", client_ids=client_ids, labels=labels)
+
     async def answer(self, request_id: str, answer: Answer) -> bool:
         is_open: bool = await self._ask("answer", once=True, request_id=request_id, answer=answer)
         return is_open

@@ -210,6 +210,9 @@ class HostRouter:
     async def rename(self, client: ClientRef, former: str) -> None:
         await self._each(lambda host: host.rename(client, former))
 
+    async def forget(self, client_ids: list[str], labels: list[str]) -> None:
+        await self._each(lambda host: host.forget(client_ids, labels))
+
     async def answer(self, request_id: str, answer: Answer) -> bool:
         pages = (page for page in self.directory.pages() if page.person and page.person.request_id == request_id)
         member = self._member_of(self.placements.of_page(next((page.page_id for page in pages), None)))

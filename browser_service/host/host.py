@@ -206,6 +206,11 @@ class LocalHost:
             if record.ownership.rename(client, former) or asks:
                 record.tell_changed()
 
+    async def forget(self, client_ids: list[str], labels: list[str]) -> None:
+        for record in self._records():
+            if record.ownership.forget(client_ids, labels):
+                record.tell_changed()
+
     async def answer(self, request_id: str, answer: Answer) -> bool:
         return self._registry.people.answer(request_id, answer)
 

@@ -85,6 +85,10 @@ class SessionHost(Protocol):
     async def rename(self, client: ClientRef, former: str) -> None:
         """Call a client by another label than its former one, wherever the host names it. Idempotent."""
 
+    async def forget(self, client_ids: list[str], labels: list[str]) -> None:
+        """Name none of these clients as the one that left a page. Where the id is not known, the label tells, which
+        is given without regard to case. What a client still holds stays in its name. Idempotent."""
+
     async def answer(self, request_id: str, answer: Answer) -> bool:
         """Take a person's answer to a request, and return whether that was still open."""
 

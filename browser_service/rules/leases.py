@@ -1,7 +1,7 @@
 """Leases: who may act on a page, what others may do with it meanwhile, and who waits for it."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from math import inf
 
 from browse_together.contract.calls import Call, ClientRef
@@ -154,6 +154,16 @@ class Ownership:
                 lease.client = client
         self.left_by = client.label if is_leaver else self.left_by
         return is_leaver or (self.lease is not None and self.lease.client == client)
+
+    def forget(self, client_ids: Collection[str], labels: Collection[str]) -> bool:
+        """Take the name from the page if one of these clients left it, and return whether it did. Its id stays: it
+        shows nobody's name, and tells that the page is left for good."""
+        by_label = self.left_by_id is None and self.left_by.casefold() in labels
+        is_left = by_label or self.left_by_id in client_ids
+        if not (is_left and self.left_by):
+            return False
+        self.left_by = ""
+        return True
 
     def free(self) -> None:
         """Release the page, and offer it to the first in line."""

@@ -80,15 +80,17 @@ class Administration:
         return {"restored": restored}
 
     async def forget(self, client: str) -> Json:
-        """Remove the records and notices of a client (its id, or all with a label), and its leases if it is absent.
-        Return how many of each."""
+        """Remove the records and notices of a client (its id, or all with a label), and if it is absent, also its
+        leases and its name on the pages that it left. Return how many records, notices and leases."""
         ids, _ = await self._named({client})
+        labels_of = await self._labels()
         running = self.ledger.register.running
         absent_ids = [each for each in ids if not self.clients.present(each) and not running(each)]
         leases_before = sum(len(self.directory.held_by(each)) for each in absent_ids)
         for each in absent_ids:
             await self._release_all(each)
-        await self.feeds.drain()
+        labels = {label for each in absent_ids for label in labels_of.get(each, ())}
+        await self._forget_leavers(absent_ids, labels | ({client} if len(absent_ids) == len(ids) else set()))
         leases = leases_before - sum(len(self.directory.held_by(each)) for each in absent_ids)
         notices = sum(self.clients.drop_notices(each) + self.threads.forget(each) for each in ids)
         removed: Json = {"records": await self.ledger.activity.forget(ids), "notices": notices, "leases": leases}
@@ -112,6 +114,12 @@ class Administration:
     async def _release_all(self, client_id: str, *, for_good: bool = False) -> None:
         await self.host_calls.release(client_id, for_good=for_good)
 
+    async def _forget_leavers(self, client_ids: list[str], labels: set[str]) -> None:
+        """Take the names of these clients from the pages that they left."""
+        with contextlib.suppress(HostGone):  # with which its pages are gone
+            await self.host_calls.host.forget(client_ids, sorted({label.casefold() for label in labels} - {""}))
+        await self.feeds.drain()
+
     def _sharing(self, token_id: str) -> set[str]:
         """Return the clients with pages that share the named token with this id."""
         name = self.tokens.name_of(token_id)
@@ -134,11 +142,7 @@ class Administration:
 
     async def _named(self, clients: set[str]) -> tuple[set[str], set[str]]:
         """Return the ids that these ids and labels mean, and which of them have been here."""
-        labels_of = await self.ledger.activity.clients()
-        for page in self.directory.pages():
-            labels_of.setdefault(page.holder_id or "", set()).add(page.holder_label)
-        for client_id, label in self.clients.labels():
-            labels_of.setdefault(client_id, set()).add(label)
+        labels_of = await self._labels()
         names = {client.casefold() for client in clients}
         matching_ids = {
             client_id
@@ -146,3 +150,13 @@ class Administration:
             if client_id and names & {label.casefold() for label in labels}
         }
         return clients | matching_ids, matching_ids | (clients & labels_of.keys())
+
+    async def _labels(self) -> dict[str, set[str]]:
+        """Return the labels of all clients that are known, by their ids."""
+        labels_of = await self.ledger.activity.clients()
+        for page in self.directory.pages():
+            labels_of.setdefault(page.holder_id or "", set()).add(page.holder_label)
+            labels_of.setdefault(page.left_by_id or "", set()).add(page.left_by)
+        for client_id, label in self.clients.labels():
+            labels_of.setdefault(client_id, set()).add(label)
+        return labels_of

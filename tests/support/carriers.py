@@ -68,6 +68,9 @@ class JsonCarrier:
     async def rename(self, client: ClientRef, former: str) -> None:
         await self._host.rename(through_json(client), former)
 
+    async def forget(self, client_ids: list[str], labels: list[str]) -> None:
+        await self._host.forget(client_ids, labels)
+
     async def answer(self, request_id: str, answer: Answer) -> bool:
         return await self._host.answer(request_id, through_json(answer))
 

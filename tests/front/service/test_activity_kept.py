@@ -130,6 +130,28 @@ async def test_forgetting_removes_a_clients_records_and_leases_and_no_others(
         assert db.execute("SELECT count(*) FROM activity WHERE client_id = 'chat-1'").fetchone() == (0,)
 
 
+async def test_a_forgotten_client_is_named_on_no_page_that_it_left(start: StartService, site: Site) -> None:
+    service = await start()
+    async with (
+        service.agent("Claude", client_id="chat-1") as agent,
+        service.agent("Codex", client_id="chat-2") as other,
+        service.agent("Cursor") as reader,
+    ):
+        for caller, page in ((agent, "released"), (agent, "held"), (other, "theirs")):
+            await caller.call("goto", pageId=page, url=site.page("/", "x"))
+        await agent.call("release_page", pageId="released")
+        await other.call("release_page", pageId="theirs")
+        await forgotten(service, "Claude")
+        listed = {page["pageId"]: page for page in (await reader.call("list_pages", all=True))["others"]}
+        assert {page: each.get("leftBy") for page, each in listed.items()} == {
+            "released": None,
+            "held": None,
+            "theirs": "Codex",
+        }
+        kept = {page.page_id: page.left_by for page in await service.parts.journal.pages()}
+        assert kept == {"released": "", "held": "", "theirs": "Codex"}
+
+
 async def test_a_present_client_keeps_its_pages_when_its_records_are_forgotten(tmp_path: Path, site: Site) -> None:
     async with (
         listening(tmp_path) as service,
