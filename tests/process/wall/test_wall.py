@@ -78,7 +78,7 @@ async def test_every_button_does_what_it_says(window: Page, running: RunningServ
         await window.get_by_label("Menu", exact=True).press("Enter")
         await press("Give to…")
         choice = window.get_by_role("dialog", name="Give it to")
-        await expect(choice.get_by_role("button", name="Claude 1 page")).to_be_visible()
+        await expect(choice.get_by_role("button", name="Claude 2 1 page")).to_be_visible()
         await choice.get_by_role("button", name="Codex").click()
         await expect(window.locator(".whose")).to_contain_text("Codex")
         await codex.call("click", pageId="shop", selector="button")
