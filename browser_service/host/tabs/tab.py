@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Final, NamedTuple, Protocol
 
-from playwright.async_api import BrowserContext, CDPSession, Page
+from playwright.async_api import Browser, BrowserContext, CDPSession, Page
 from playwright.async_api import Error as PlaywrightError
 
 from browse_together.contract.background import AtMost, Background
@@ -238,9 +238,19 @@ class Tab:
         await self.close()
 
     async def close(self) -> None:
-        """Close the tab, if it is there, without waiting for long."""
+        """Close the tab, if it is there, without waiting for long. Chromium may forget what it was asked while the tab
+        goes somewhere, and Playwright does not ask twice."""
         if self.there:
             await bounded(self.page.close())
+        if self.there and self.cdp is not None and self._context.browser is not None:
+            await bounded(self._close_again(self._context.browser))
+
+    async def _close_again(self, browser: Browser) -> None:
+        cdp = await browser.new_browser_cdp_session()
+        try:
+            await cdp.send("Target.closeTarget", {"targetId": self.target_id})
+        finally:
+            await cdp.detach()
 
     def _on_document(self, _: Page) -> None:
         self.acted_on = False
