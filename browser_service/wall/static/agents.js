@@ -60,7 +60,7 @@ export class Agents {
   /** Whether a page is of the agent that is chosen, if one is. */
   wants({ owner: of }) {
     const agent = this.model.agents.find(({ id }) => id === this.chosen);
-    return !agent || (of?.label === agent.label && of.colour === agent.colour); // chats share labels
+    return !agent || (of?.label === agent.label && of.colour === agent.colour);
   }
 
   async halt(to, how) {

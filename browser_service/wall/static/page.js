@@ -229,7 +229,7 @@ export class PageView {
 
   #others() {
     const owner = this.model.pages.get(this.id)?.owner;
-    return this.model.agents.filter(({ label, colour }) => label !== owner?.label || colour !== owner?.colour); // chats share labels
+    return this.model.agents.filter(({ label, colour }) => label !== owner?.label || colour !== owner?.colour);
   }
 
   async #do(name, deed) {

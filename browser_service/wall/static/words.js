@@ -37,7 +37,7 @@ export const capital = (text) => text.replace(/^./, (first) => first.toUpperCase
 /** Says how an agent is held, by whom and since when. */
 export const halted = ({ how, by, at, until }) => `${how === "stop" ? "stopped" : "paused"}${by ? ` by ${by}` : ""} ${how === "stop" ? `since ${clock(at)}` : `until ${clock(until)}`}`;
 
-/** Says how many pages an agent has and since when it is there: chats of one program have one name. */
+/** Says how many pages an agent has and since when it is there. */
 export const standing = ({ pages, since }) => `${pages === 1 ? "1 page" : `${pages} pages`} · ${since ? `here since ${clock(since)}` : "away"}`;
 
 export { OUTCOMES, UNPICTURED, called, outcome, refusal, shown, verb };

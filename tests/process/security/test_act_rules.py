@@ -92,7 +92,8 @@ async def test_an_act_runs_once_a_person_allows_it_and_is_asked_about_each_time(
     await agent.call("click", pageId="p", selector="#free")
     reply = await answered(service, agent.call("click", pageId="p", selector="#inner"), "Allow once")
     origin = site.url("").rstrip("/")
-    assert reply["asked"] == f"'Shopper' wants to do this: click button 'Pay now' at {origin}. Your rule: payments."
+    asked = re.sub(r"^'Shopper \d+'", "'Shopper'", str(reply["asked"]))
+    assert asked == f"'Shopper' wants to do this: click button 'Pay now' at {origin}. Your rule: payments."
     assert (reply["navigatedTo"], site.counts["/paid"]) == (site.url("/paid?"), 1)
     await agent.call("goto", pageId="p", url=site.url("/shop"))
     refused = await answered(service, agent.error("click", pageId="p", selector="#pay"), "Refuse")
