@@ -44,6 +44,10 @@ class FakeResponse:
     status: int
     headers: Mapping[str, str]
     text: str
+    from_service_worker: bool = False
+
+    async def body(self) -> bytes:
+        return self.text.encode()
 
     @property
     def url(self) -> str:
