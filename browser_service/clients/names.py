@@ -89,8 +89,9 @@ class Names:
         if not 0 < len(name) <= _MOST_CHARACTERS:
             problem = f"A name has 1 to {_MOST_CHARACTERS} characters."
             raise ValidationFailed(problem, details=field_details("name"))
-        if self._holder(name, client_id) is not None:
+        if _looks(name) in self._kept(client_id):
             raise ValidationFailed(f"Another is called {name!r} already.", details=field_details("name"))
+        self._take(name, client_id)
         known = self._names[client_id] = self._names[client_id]._replace(name=name, given=True, at=self.clock())
         self._written[client_id] = known.at
         await self.table.keep(client_id, known)
@@ -116,20 +117,31 @@ class Names:
     def _free(self, label: str, client_id: str) -> str:
         """Return the label, or with the first number that makes it another than all that are kept. Who loses the
         name gets another when it comes again."""
+        kept = self._kept(client_id)
         names = (label if number == 1 else f"{label} {number}" for number in count(1))
-        return next(name for name in names if self._holder(name, client_id) is None)
+        name = next(name for name in names if _looks(name) not in kept)
+        self._take(name, client_id)
+        return name
 
-    def _holder(self, name: str, client_id: str) -> str | None:
-        """Return the other client that keeps a name. One that keeps it no longer loses it."""
+    def _kept(self, client_id: str) -> set[str]:
+        """Return how the names look that others keep."""
         there, now = {*self.there()}, self.clock()
-        for each, known in [*self._names.items()]:
-            if each == client_id or _looks(known.name) != _looks(name):
-                continue
-            kept_s = _KEPT_S if each in self._written else _ARRIVES_WITHIN_S
-            if known.given or each in there or now - known.at < kept_s:
-                return each
-            self._drop(each)
-        return None
+        return {
+            _looks(known.name)
+            for each, known in self._names.items()
+            if each != client_id
+            and (
+                known.given
+                or each in there
+                or now - known.at < (_KEPT_S if each in self._written else _ARRIVES_WITHIN_S)
+            )
+        }
+
+    def _take(self, name: str, client_id: str) -> None:
+        """Take a name from others who had it, and keep it no longer."""
+        for each in [each for each, known in self._names.items() if _looks(known.name) == _looks(name)]:
+            if each != client_id:
+                self._drop(each)
 
     def _drop(self, client_id: str) -> None:
         self._names.pop(client_id, None)
