@@ -45,7 +45,7 @@ class BrowserPage:
         self.tab_life, self.recovery, self.settings = entry.tab_life, entry.recovery, entry.settings
         self.console, self.recorder, self.filled_fields = entry.console, entry.recorder, entry.filled_fields
         self.screencast, self.thumbnails = entry.screencast, entry.thumbnails
-        self.artifacts, self.dialogs = entry.common.artifacts, entry.common.dialogs
+        self.dialogs = entry.common.dialogs
         self.human_requests, self.act_rules = entry.common.people, entry.common.limits.act_rules
         self.reply_shares = reply_shares
         """How many parts of a call share the room for text in its reply."""
@@ -55,7 +55,7 @@ class BrowserPage:
         """No further step of the same call follows: what it led to may be outlined."""
         self.follows = follows
         """Acts of the same call came before; their effects may still arrive."""
-        self.files = Files(self.artifacts, self.call, self.record.page_id, reply_shares)
+        self.files = Files(entry.common.artifacts, self.call, self.record.page_id, reply_shares)
         self.looks = Looks(self.record, self.call.client_id)
 
     def for_part(

@@ -69,6 +69,10 @@ class WatchedProcess:
         else:  # no event loop tells it there
             threading.Thread(target=self._wait, args=(loop,), daemon=True).start()
 
+    def forget(self, tell: Callable[[], None]) -> None:
+        if tell in self._on_end:
+            self._on_end.remove(tell)
+
     def _wait(self, loop: asyncio.AbstractEventLoop) -> None:
         with contextlib.suppress(psutil.Error):
             self.process.wait()
@@ -78,7 +82,7 @@ class WatchedProcess:
     def _tell(self) -> None:
         if self._pidfd is not None and self._watcher is not None:
             self._watcher.remove_reader(self._pidfd)
-        for tell in self._on_end:
+        for tell in [*self._on_end]:  # who is told may have others forgotten
             tell()
 
     def kill(self) -> None:

@@ -42,12 +42,21 @@ class RunningBrowser:
         """Have its end told by `tell`."""
         self._on_end.append(tell)
 
+    def forget(self, tell: Callable[[], None]) -> None:
+        """Tell somebody nothing more, who else would be kept for as long as it runs."""
+        if tell in self._on_end:
+            self._on_end.remove(tell)
+
     def end(self) -> None:
         """Note that it has ended, or is about to by our doing."""
-        if self.runs:
-            self.runs = False
-            for tell in self._on_end:
-                tell()
+        if not self.runs:
+            return
+        self.runs = False
+        for process in self._processes:  # the driver may outlast it
+            process.forget(self.end)
+        tellers, self._on_end = self._on_end, []
+        for tell in tellers:
+            tell()
 
     def look(self) -> None:
         """Look whether it has ended by now: what shows it otherwise may come before the news of it."""

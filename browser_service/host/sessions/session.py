@@ -228,9 +228,15 @@ class SessionEntry:
         return None if self.profile else context
 
     def _let_go(self) -> BrowserContext | None:
-        context, self._browser, self.opened, self.windows = self.opened, None, None, None
+        context, self.opened, self.windows = self.opened, None, None
+        self._forget_browser()
         self._pages.browser_ended(self)
         return context
+
+    def _forget_browser(self) -> None:
+        if self._browser is not None:
+            self._browser.forget(self._note_end)
+        self._browser = None
 
     def look(self) -> None:
         """Look whether the browser has ended by now."""
@@ -252,6 +258,7 @@ class SessionEntry:
         await self.logins.cancel_save()
         await (self.logins.save(with_storage=True) if whole else self.logins.save_cookies(_HANGS_AFTER_S))
         context, self.opened, self.windows = self.opened, None, None
+        self._forget_browser()
         if context is not None and not self.profile:
             await bounded(context.close())
         await self.launcher.gates.close(self.session_id)
@@ -286,8 +293,9 @@ class SessionEntry:
         context.on("dialogclosed", self._pages.dialog_closed)
         if not self.keeps_tabs_private:
             await self._attach_settings(context)
+        self._forget_browser()
         self._browser, self.opened, self.browser_id = running, context, running.id
-        running.on_end(lambda: self._note_end(running))
+        running.on_end(self._note_end)
         self._pages.browser_found(self)
         self.windows = Windows(
             context,
@@ -313,9 +321,8 @@ class SessionEntry:
             await bounded(context.set_extra_http_headers(self.headers))
         await bounded(self.init_scripts.attach(context))
 
-    def _note_end(self, running: RunningBrowser) -> None:
-        if running is self._browser:
-            self._pages.browser_ended(self)
+    def _note_end(self) -> None:
+        self._pages.browser_ended(self)
 
     async def _isolated(self, browser: Browser | None) -> BrowserContext:
         """Open a context of the session's own, with its options and its earlier logins."""

@@ -7,6 +7,7 @@ import pytest
 
 from browse_together.contract import catalogue
 from browse_together.contract.errors import CallNotFound
+from browser_service.host.sessions.session import SessionEntry
 from browser_service.spine.register import CallRegister, Reply
 from tests.support.listening import PATIENCE_S, become
 from tests.support.service import Agent
@@ -63,6 +64,22 @@ async def test_handles_that_calls_took_are_released(agent: Agent, site: Site) ->
         await agent.call("paste", pageId="p", selector="#name", text="y")
         await agent.error("drag_and_drop", pageId="p", source="#from", target="#to")
     await become(lambda: _handles() <= before)
+
+
+async def test_a_closed_session_is_kept_by_nothing_of_the_browser_that_runs_on(agent: Agent, site: Site) -> None:
+    await agent.call("goto", pageId="p", url=site.page("/form", FORM))  # the browser runs
+    before = _alive(SessionEntry)
+    for number in range(3):
+        name = f"passing-{number}"
+        await agent.call("create_session", sessionId=name)
+        await agent.call("goto", sessionId=name, pageId=name, url=site.url("/form"))
+        await agent.call("close_session", sessionId=name)
+    await become(lambda: _alive(SessionEntry) <= before)
+
+
+def _alive(kind: type) -> int:
+    gc.collect()
+    return sum(type(each) is kind for each in gc.get_objects())
 
 
 def _handles() -> int:
