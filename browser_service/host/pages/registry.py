@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from playwright.async_api import Error as PlaywrightError
@@ -34,6 +35,8 @@ class PageRegistry:
     def __init__(self, pages: dict[str, PageEntry], common: Common, room: Room) -> None:
         self.people = common.people
         self._pages, self._common, self._room = pages, common, room
+        self._behind = Counter[str]()
+        """How many windows we are opening behind for each family of pages."""
         self._background = Background()
 
     def add(self, state: PageState, session: SessionEntry, former: Json | None = None) -> PageEntry:
@@ -88,16 +91,23 @@ class PageRegistry:
             opener.record.observer.expect_popup(linked)
 
     def window_asked(self, session: SessionEntry, opener_target: str, url: str) -> None:
-        self.popup_coming(opener_target, 0)
-        self._background.spawn(self._open_behind(session, opener_target, url))
-
-    async def _open_behind(self, session: SessionEntry, opener_target: str, url: str) -> None:
-        """Open a URL for a page whose windows are held back, as its popup."""
         if (opener := self._of_target(opener_target)) is None:
             return
+        self.popup_coming(opener_target, 0)
+        if why := self._reached_by_popups(opener):  # asked before there is a window, which its person would see
+            opener.note_refused_popup(why)
+        else:
+            self._behind[opener.record.family] += 1
+            self._background.spawn(self._open_behind(session, opener, url))
+
+    async def _open_behind(self, session: SessionEntry, opener: PageEntry, url: str) -> None:
+        """Open a URL for a page whose windows are held back, as its popup."""
         with contextlib.suppress(BrowseError, PlaywrightError):  # the browser or the tab has ended
-            page = await session.open_window()
-            await self._register(session, page, opener)
+            try:
+                page = await session.open_window()
+                await self._register(session, page, opener)
+            finally:
+                self._behind[opener.record.family] -= 1
             await page.goto(url, wait_until="commit")
 
     def _of_target(self, target: str) -> PageEntry | None:
@@ -110,6 +120,7 @@ class PageRegistry:
             return ""
         family, holder_id, limits = opener.record.family, opener.record.holder_id, self._common.limits
         held = sum(each.record.holder_id == holder_id for each in self._pages.values()) if holder_id else 0
+        held += self._behind[family]
         if limits.client_pages and held >= limits.client_pages:
             return f"you have {held} pages open, which is the limit"
         if (limit := opener.record.page_limit) is not None:
@@ -117,14 +128,18 @@ class PageRegistry:
             if sum(record.holder_id is not None for record in limited) >= limit.most:
                 return f"your token allows {limit.most} pages (--pages)"
         open_ones = sum(each.record.family == family and each is not opener for each in self._pages.values())
+        open_ones += self._behind[family]
         if not opener.record.popups.permits(open_ones):
             return f"a page may have {opener.record.popups.most}"
         return ""
 
-    async def _may_come(self, session: SessionEntry, page: "Page", opener: PageEntry | None) -> bool:
-        """Say if a new page gets an entry. Close a page over a limit, unless it is a person's own in an attached
-        browser. While its session closes, a page gets none: it closes too, and nobody would remove the entry."""
-        if opener is not None and (why := self._reached_by_popups(opener)):
+    async def _may_come(
+        self, session: SessionEntry, page: "Page", opener: PageEntry | None, *, permitted: bool
+    ) -> bool:
+        """Say if a new page gets an entry; with `permitted`, its opener may have it. Close a page over a limit, unless
+        it is a person's own in an attached browser. While its session closes, a page gets none: it closes too, and
+        nobody would remove the entry."""
+        if opener is not None and not permitted and (why := self._reached_by_popups(opener)):
             opener.note_refused_popup(why)
             await bounded(page.close())
             return False
@@ -135,13 +150,13 @@ class PageRegistry:
             return False
         return not session.closing
 
-    async def _register(self, session: SessionEntry, page: "Page", opener: PageEntry | None = None) -> None:
-        """Make an entry for a new page. A popup belongs to its opener's holder, a tab without an opener to a person: no
-        entry, if they keep it to themselves."""
-        opener = opener or self._showing(await page.opener()) or self._asking(session.session_id)
+    async def _register(self, session: SessionEntry, page: "Page", permitted_by: PageEntry | None = None) -> None:
+        """Make an entry for a new page; `permitted_by` is the opener of one that we opened for it. A popup belongs to
+        its opener's holder, a tab without an opener to a person: no entry, if they keep it to themselves."""
+        opener = permitted_by or self._showing(await page.opener()) or self._asking(session.session_id)
         if opener is None and session.keeps_tabs_private:
             return
-        if not await self._may_come(session, page, opener):
+        if not await self._may_come(session, page, opener, permitted=permitted_by is not None):
             return
         root = opener.page_id.split("~")[0] if opener else session.session_id
         state = PageState(

@@ -4,7 +4,9 @@ import asyncio
 from pathlib import Path
 
 import pytest
+from playwright.async_api import Page
 
+from browser_service.host.seam import HostLimits
 from browser_service.host.tabs import tab
 from tests.support.json import AnyJson
 from tests.support.listening import PATIENCE_S, become
@@ -192,3 +194,24 @@ async def test_the_tabs_of_a_chat_that_is_gone_close_with_their_popups_and_come_
             while {*await persons.tabs()} != {"about:blank", *kept}:
                 pass  # asking takes a moment each time
         assert "pop" in (await gone.call("snapshot", pageId="left"))["snapshot"]
+
+
+ASKS_FOR_MANY = """<button id=many onclick="for (let n = 0; n < 60; n++) window.open('/popup?' + n)">many</button>
+<a id=file target=_blank href="file:///">file</a>
+<button id=script onclick="window.open('file:///')">script</button>"""
+
+
+async def test_no_window_is_opened_behind_beyond_the_limit_or_where_the_page_could_open_none(
+    attached: RunningService, site: Site
+) -> None:
+    site.page("/popup", "popup")
+    async with attached.agent() as agent:
+        await agent.call("goto", pageId="mine", url=site.page("/mine", ASKS_FOR_MANY))
+        opened = list[Page]()
+        attached.context().on("page", lambda page: opened.append(page))  # noqa: PLW0108 - Playwright marks what it calls
+        told = await agent.call("click", pageId="mine", selector="#many")
+        assert "further popups were closed as they came" in told["observed"]
+        assert 0 < len(opened) <= HostLimits().page_popups
+        for selector in ("#file", "#script"):
+            await agent.call("click", pageId="mine", selector=selector)
+        assert [each for each in attached.context().pages if each.url.startswith("file:")] == []
