@@ -93,13 +93,17 @@ export default (name, keepsApps) => {
   const ALERT = '[role=alert], [role=alertdialog], [aria-live=assertive]', ALERT_CHARACTERS = 160;
   const wordsOf = e => (e?.textContent ?? '').replace(/\s+/g, ' ').trim().slice(0, ALERT_CHARACTERS);
   const isSecret = words => [...document.querySelectorAll('input[type=password]')].some(e => e.value && words.includes(e.value));
+  const noteAlert = e => {
+    const what = wordsOf(e);
+    if (what && !isSecret(what)) shared.alert = {at: time(), what, e: new WeakRef(e)};
+  };
   const noteAlerts = records => {
-    for (let at = 0; at < records.length && at < MOST_LOOKS; at++) {
+    for (let at = 0, last; at < records.length && at < MOST_LOOKS; at++) {
       const {target, addedNodes} = records[at];
       for (let each = 0; each < addedNodes.length && each < MOST_LOOKS; each++) {
-        const node = addedNodes[each];
-        const around = node.nodeType === 1 ? node : target, e = around.closest?.(ALERT) ?? around.querySelector?.(ALERT);
-        if (wordsOf(e) && !isSecret(wordsOf(e))) shared.alert = {at: time(), what: wordsOf(e), e: new WeakRef(e)};
+        const node = addedNodes[each], around = node.nodeType === 1 ? node : target;
+        const e = around.closest?.(ALERT) ?? around.querySelector?.(ALERT);
+        if (e && e !== last) noteAlert(last = e);  // a list that fills in one announces itself once
       }
     }
   };
