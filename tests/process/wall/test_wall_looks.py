@@ -108,6 +108,22 @@ async def test_on_a_phone_the_first_page_is_above_the_fold_and_the_search_behind
     await phone.context.close()
 
 
+async def test_on_a_phone_an_agent_that_is_pressed_has_buttons_that_can_be_pressed(
+    browser: Browser, running: RunningService, claude: Agent
+) -> None:
+    phone = await visit(browser, running, viewport={"width": 390, "height": 844}, is_mobile=True, has_touch=True)
+    await phone.locator(".agent").get_by_role("button", name="Claude", exact=True).tap()
+    for button in ("Pause Claude", "Go on Claude"):
+        await phone.get_by_role("button", name=button).tap()
+    await expect(phone.get_by_role("button", name="Pause Claude")).to_be_visible()
+    await phone.get_by_role("button", name="Rename Claude").tap()
+    name = phone.get_by_role("textbox", name="Its name")
+    await expect(name).to_be_focused()
+    await name.press("Escape")
+    await claude.call("snapshot", pageId="shop")
+    await phone.context.close()
+
+
 async def test_from_a_page_one_comes_back_to_where_one_was_on_the_wall(window: Page, claude: Agent, site: Site) -> None:
     await window.set_viewport_size({"width": 500, "height": 500})
     await claude.call("goto", pageId="last", url=site.page("/last", "<p>last</p>"))
