@@ -1,7 +1,9 @@
 """Tests how the browser is started."""
 
 import asyncio
+import contextlib
 import gc
+import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -160,7 +162,20 @@ def test_a_driver_that_ends_before_the_first_message_gives_a_clear_error_and_no_
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setenv("PLAYWRIGHT_NODEJS_PATH", "/bin/false")
-    with asyncio.Runner() as runner, pytest.raises(BrowserLaunchFailed, match="ended as"):
-        runner.run(start_driver())
-    gc.collect()  # which is when asyncio reports what nobody read
+    with asyncio.Runner() as runner:
+        with pytest.raises(BrowserLaunchFailed, match="ended as"):
+            runner.run(start_driver())
+        runner.run(_write_to_an_ended_process())
+        gc.collect()  # which is when asyncio reports what nobody read
     assert caplog.messages == []
+
+
+async def _write_to_an_ended_process() -> None:
+    """Do what Playwright does of a driver whose end the loop has not seen yet."""
+    process = await asyncio.create_subprocess_exec("/bin/sh", "-c", "read word", stdin=asyncio.subprocess.PIPE)
+    assert process.stdin is not None
+    process.stdin.write(b"end\n")
+    with contextlib.suppress(ChildProcessError):  # which asyncio's own thread waited for first
+        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)  # noqa: ASYNC222 - the loop is not to see it
+    process.stdin.write(b"{}")
+    await process.wait()
