@@ -33,7 +33,7 @@ from browser_service.carriers.remote_files import RemoteFiles
 from browser_service.carriers.wire import LinkLost, NotOwner
 from browser_service.host.seam import ArtifactPort, SessionHost
 from browser_service.rules.host_lease import Grant, HeldLease
-from browser_service.security.known_secrets import HostSecrets
+from browser_service.security.known_secrets import KnownSecrets
 
 _MOST_SERVED: Final = 5_000
 _SHORTEST_PAUSE_S: Final = 0.1
@@ -82,7 +82,7 @@ class HostEnd:
         self._draining = self._leaving = False
         self._heard_at = 0.0
         self._background = Background()
-        self.secrets = HostSecrets()
+        self.secrets = KnownSecrets()
         """Secrets of calls, which only this process can hide before a text is cut."""
         self.own_places = frozenset[str]()
         """The front's own addresses, which no page may open."""

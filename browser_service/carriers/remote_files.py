@@ -18,7 +18,7 @@ from browser_service.carriers.dialling import refused
 from browser_service.carriers.messages import FILE, GivenFile, WantedFile
 from browser_service.carriers.wire import LinkLost
 from browser_service.security.concealment import Concealment
-from browser_service.security.known_secrets import HostSecrets
+from browser_service.security.known_secrets import KnownSecrets
 
 _CHUNK_BYTES: Final = 256_000
 _AT_A_TIME: Final = 8
@@ -41,7 +41,7 @@ class RemoteFiles:
         proof: Callable[[], dict[str, str]],
         tls: ssl.SSLContext | None,
         tell: Tell,
-        secrets: HostSecrets,
+        secrets: KnownSecrets,
     ) -> None:
         """`proof` returns the headers that say whose the files are."""
         self._proof, self._tell, self._secrets = proof, tell, secrets

@@ -1,5 +1,6 @@
 """Manages secrets that agents type without knowing them: `secret set`, `secret list`, `secret remove`."""
 
+import asyncio
 from typing import Annotated, Final
 
 import typer
@@ -7,13 +8,13 @@ from pydantic import ValidationError
 
 from browse_together.contract.errors import ValidationFailed, field_details
 from browse_together.contract.model import first_fault
-from browse_together.contract.named_secrets import NamedSecret
 from browser_service.cli import flags, output, secrets
 from browser_service.cli.options import new_app
-from browser_service.security.named_secrets import NamedSecrets
-from browser_service.security.one_time_codes import from_authenticator
+from browser_service.security.named_secrets import KeptSecret, NamedSecrets
+from browser_service.security.one_time_codes import secret_of
 from browser_service.security.origins import whole_origin
 from browser_service.security.seal import Seal
+from browser_service.security.secret_commands import SecretCommand, ask
 
 _COLUMNS: Final = {"name": False, "kind": False, "origins": True}
 
@@ -38,6 +39,10 @@ def set_(
         str,
         typer.Option("--from", metavar="FILE|-", help="Read it from here; -: asked for, or read from stdin."),
     ] = "-",
+    command: Annotated[
+        str | None,
+        typer.Option(metavar="CMD", help="Ask this at each use, and keep nothing: 'op read op://work/shop/password'."),
+    ] = None,
     totp: Annotated[
         bool, typer.Option("--totp", help="It is an authenticator's key, or its otpauth:// link: its codes are typed.")
     ] = False,
@@ -45,15 +50,29 @@ def set_(
 ) -> None:
     """Keep a secret, in place of one of this name. It never stands in a command line, a reply or a log."""
     origins = tuple(dict.fromkeys(_origin(each) for each in origin))
-    text = secrets.read(source)
+    if command is not None and source != "-":
+        raise typer.BadParameter("Give --command or --from, not both.", param_hint="--command")
     try:
-        kept = from_authenticator(name, text, origins) if totp else NamedSecret(name=name, value=text, origins=origins)
+        if command is not None:
+            kept: KeptSecret = SecretCommand(name=name, command=command, origins=origins, totp=totp)
+        else:
+            kept = secret_of(name, secrets.read(source), origins, totp=totp)
     except ValidationError as error:
         field, why = first_fault(error)
         raise ValidationFailed(f"{field}: {why}.", details=field_details(field)) from None
     _secrets(data_dir).set(kept)
     typed = "its codes are" if totp else "it is"
     output.say(f'{name}: {typed} typed on {", ".join(origins)} alone. Agents give {{"secret": "{name}"}} as the text.')
+    if command is not None:
+        output.say(f"{command} runs at each use; what it prints is kept nowhere. Try it: secret check {name}")
+
+
+@secret.command()
+def check(name: Name, *, data_dir: flags.DataDir = None) -> None:
+    """Look whether a secret can be typed now, which asks its vault; its value is not shown."""
+    kept = _secrets(data_dir).named([name])[name]
+    found = asyncio.run(ask(kept)) if isinstance(kept, SecretCommand) else kept
+    output.say(f"{name}: there, {len(found.value)} characters.")
 
 
 @secret.command("list")
@@ -67,7 +86,7 @@ def list_(*, data_dir: flags.DataDir = None, as_json: flags.AsJson = False) -> N
     else:
         output.show_rows(
             _COLUMNS,
-            [[(each.name, "authenticator" if each.codes else "text", ", ".join(each.origins)) for each in found]],
+            [[(each.name, _kind(each), ", ".join(each.origins)) for each in found]],
         )
 
 
@@ -77,6 +96,12 @@ def remove(name: Name, *, data_dir: flags.DataDir = None) -> None:
     if not _secrets(data_dir).remove(name):
         raise ValidationFailed(f"There is no secret {name!r}.", hint="browse-together secret list")
     output.say(f"{name}: removed. From now on its text is not hidden any more, should a page show it.")
+
+
+def _kind(kept: KeptSecret) -> str:
+    if isinstance(kept, SecretCommand):
+        return f"by {kept.program}"
+    return "authenticator" if kept.codes else "text"
 
 
 def _secrets(data_dir: str | None) -> NamedSecrets:

@@ -1,7 +1,6 @@
 """Notifies people of requests: on this machine's desktop, and by a POST to their webhook."""
 
 import asyncio
-import contextlib
 import html
 import shutil
 import sys
@@ -16,6 +15,7 @@ from browse_together.contract.pages import PageState
 from browse_together.contract.wire import APP_NAME
 from browse_together.contract.words import own_words
 from browser_service.clients.inbox import describe_request
+from browser_service.programs import printed_by
 from browser_service.rules.bounded import Bounded
 
 _WITHIN_S = 5.0
@@ -105,23 +105,14 @@ async def _post(webhook: str, request: Json) -> None:
 
 
 async def _run(command: list[str], within_s: float) -> bytes:
-    """Run a command without a shell, and return its output; empty if it fails or takes too long."""
-    quiet, pipe = asyncio.subprocess.DEVNULL, asyncio.subprocess.PIPE
+    """Run a command, and return its output; empty if it fails or takes too long."""
     try:
-        process = await asyncio.create_subprocess_exec(*command, stdin=quiet, stdout=pipe, stderr=quiet)
+        return (await printed_by(command, within_s)).said
+    except TimeoutError:
+        return b""
     except OSError as error:
         log.warning("the desktop cannot be notified", reason=str(error))
         return b""
-    try:
-        async with asyncio.timeout(within_s):
-            return (await process.communicate())[0]
-    except TimeoutError:
-        return b""
-    finally:
-        if process.returncode is None:
-            with contextlib.suppress(ProcessLookupError):
-                process.kill()
-        await process.wait()
 
 
 def _desktop_command() -> list[str] | None:

@@ -2,7 +2,6 @@
 
 import asyncio
 import time
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TypeVar
@@ -17,17 +16,25 @@ from browser_service.security.one_time_codes import REMADE_AFTER_S, appearances
 T = TypeVar("T")
 
 
-class KnownSecrets(ABC):
-    """The secrets to hide."""
+class KnownSecrets:
+    """The secrets to hide: those that calls were given. A process that knows others adds them."""
 
     def __init__(self) -> None:
+        self._given = Bounded[tuple[str, str], NamedSecret](4 * MOST_SECRETS)
         self._concealment: Concealment | None = None
         self._made_at = 0.0
         self.clock: Clock = time.thread_time
         """What counts the time of searches."""
 
-    @abstractmethod
-    def known(self) -> Collection[NamedSecret]: ...
+    def known(self) -> Collection[NamedSecret]:
+        return self._given.values()
+
+    def note(self, secrets: Iterable[NamedSecret]) -> None:
+        """Hide these too. One that had another value is known by both."""
+        for secret in secrets:
+            if (secret.name, secret.value) not in self._given:
+                self._given[secret.name, secret.value] = secret
+                self.changed()
 
     def changed(self) -> None:
         """Hide other secrets from now on."""
@@ -61,21 +68,3 @@ class KnownSecrets(ABC):
                 yield
         finally:
             stop()
-
-
-class HostSecrets(KnownSecrets):
-    """The secrets that calls gave to a host in a process of its own, which knows no others."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._given = Bounded[tuple[str, str], NamedSecret](4 * MOST_SECRETS)
-
-    def known(self) -> Collection[NamedSecret]:
-        return self._given.values()
-
-    def note(self, secrets: Iterable[NamedSecret]) -> None:
-        """Hide these too. One that had another value is known by both."""
-        for secret in secrets:
-            if (secret.name, secret.value) not in self._given:
-                self._given[secret.name, secret.value] = secret
-                self.changed()

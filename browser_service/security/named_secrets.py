@@ -4,22 +4,26 @@ import contextlib
 from collections.abc import Collection, Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import Final, cast
+from typing import Final
 
 from filelock import FileLock
-from pydantic import JsonValue, ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from browse_together.contract.data_files import KEY_FILE, SECRETS_FILE, SECRETS_LOCK, draft
 from browse_together.contract.errors import ServiceUnavailable, ValidationFailed, field_details
 from browse_together.contract.named_secrets import MOST_SECRETS, NamedSecret
 from browser_service.security.known_secrets import KnownSecrets
 from browser_service.security.seal import Seal
+from browser_service.security.secret_commands import SecretCommand, SecretCommands
 
-_NONE: Final[Mapping[str, NamedSecret]] = MappingProxyType({})
+KeptSecret = NamedSecret | SecretCommand
+_NONE: Final[Mapping[str, KeptSecret]] = MappingProxyType({})
+_KEPT: Final[TypeAdapter[list[KeptSecret]]] = TypeAdapter(list[KeptSecret])
 
 
 class NamedSecrets(KnownSecrets):
-    """The secrets: revealed to calls that name them, hidden in everything else."""
+    """The secrets: revealed to calls that name them, hidden in everything else. Of those that are kept elsewhere, what
+    this start of the service was given is hidden."""
 
     def __init__(self, data_dir: Path, seal: Seal) -> None:
         super().__init__()
@@ -29,12 +33,24 @@ class NamedSecrets(KnownSecrets):
         self._read_as: tuple[int, int] | None = None
         self._unreadable: ServiceUnavailable | None = None
         self._secrets = _NONE
+        self._commands = SecretCommands()
 
     # --- what calls need ---------------------------------------------------------------------------------------------
 
-    def reveal(self, names: Collection[str]) -> dict[str, NamedSecret]:
-        """Return the secrets with these names. Raises ValidationFailed for an unknown name, ServiceUnavailable if the
-        file cannot be read."""
+    async def reveal(self, names: Collection[str]) -> dict[str, NamedSecret]:
+        """Return the secrets with these names, asking where they are kept elsewhere. Raises ValidationFailed for an
+        unknown name, VaultLocked, and ServiceUnavailable if the file cannot be read."""
+        revealed = {}
+        for name, kept in self.named(names).items():
+            if isinstance(kept, SecretCommand):
+                revealed[name] = await self._commands.answer(kept)
+                self.note([revealed[name]])
+            else:
+                revealed[name] = kept
+        return revealed
+
+    def named(self, names: Collection[str]) -> dict[str, KeptSecret]:
+        """Return what is kept under these names. Raises as `reveal` does."""
         known = self.all() if names else _NONE
         for name in names:
             if name not in known:
@@ -52,11 +68,12 @@ class NamedSecrets(KnownSecrets):
         """Return today's secrets. An unreadable file has none to hide, because none was revealed."""
         with contextlib.suppress(ServiceUnavailable):
             self.all()
-        return self._secrets.values()
+        kept = [each for each in self._secrets.values() if isinstance(each, NamedSecret)]
+        return [*kept, *(each for each in super().known() if each.name in self._secrets)]
 
     # --- what the owner does -----------------------------------------------------------------------------------------
 
-    def all(self) -> Mapping[str, NamedSecret]:
+    def all(self) -> Mapping[str, KeptSecret]:
         """Return all secrets, rereading a file that changed. Raises ServiceUnavailable if it cannot be read."""
         version = None
         with contextlib.suppress(FileNotFoundError):
@@ -73,7 +90,7 @@ class NamedSecrets(KnownSecrets):
             raise self._unreadable
         return self._secrets
 
-    def set(self, secret: NamedSecret) -> None:
+    def set(self, secret: KeptSecret) -> None:
         """Store a secret, replacing one of the same name. Raises ValidationFailed if there are too many."""
         with self._lock:
             secrets = {**self.all(), secret.name: secret}
@@ -90,11 +107,10 @@ class NamedSecrets(KnownSecrets):
                 self._write(secrets)
         return found
 
-    def _read(self) -> dict[str, NamedSecret]:
+    def _read(self) -> dict[str, KeptSecret]:
         opened = self._seal.open(self._path.read_bytes())
         try:
-            # model_validate refuses everything else
-            secrets = [NamedSecret.model_validate(each) for each in cast("list[JsonValue]", opened or [])]
+            secrets = _KEPT.validate_python(opened or [])
         except ValidationError:
             secrets = []
         if not secrets and opened != []:
@@ -104,6 +120,6 @@ class NamedSecrets(KnownSecrets):
             )
         return {secret.name: secret for secret in secrets}
 
-    def _write(self, secrets: Mapping[str, NamedSecret]) -> None:
+    def _write(self, secrets: Mapping[str, KeptSecret]) -> None:
         sealed = self._seal.close([each.model_dump(mode="json") for each in secrets.values()])
         draft(self._path, sealed).replace(self._path)

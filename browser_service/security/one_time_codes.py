@@ -19,6 +19,13 @@ _KNOWN_AFTER_S: Final = 600
 """How long a typed code may still be visible on a page."""
 
 
+def secret_of(name: str, text: str, origins: tuple[str, ...], *, totp: bool) -> NamedSecret:
+    """Make a secret from its text, or with `totp` from an authenticator's. Raises ValidationError, ValidationFailed."""
+    if totp:
+        return from_authenticator(name, text, origins)
+    return NamedSecret(name=name, value=text, origins=origins)
+
+
 def from_authenticator(name: str, text: str, origins: tuple[str, ...]) -> NamedSecret:
     """Make a secret from an authenticator key or otpauth:// link that a site shows. Raises ValidationFailed."""
     codes, key = OneTimeCodes(), text

@@ -1,17 +1,14 @@
 """Asks a person about an act if a rule of the account's owner says so, and runs it once they allow it."""
 
 from dataclasses import dataclass, field
-from itertools import count
 from typing import Final
 
 from pydantic import TypeAdapter
 
-from browse_together.contract.calls import ASKING, Outcome, Pair
-from browse_together.contract.cuts import cut
+from browse_together.contract.calls import Outcome, Pair
 from browse_together.contract.errors import BrowseError, Cancelled, ErrorBody, Forbidden, UnknownOutcome
-from browse_together.contract.model import Json
-from browse_together.contract.quoting import quoted
 from browser_service.rules.bounded import Bounded
+from browser_service.spine.asking import asker, decided
 from browser_service.spine.call import FrontCall, Go, Perform
 from browser_service.spine.cross_origin import CrossOriginGuard
 
@@ -75,14 +72,13 @@ class Confirmations:
         outcome = await go(call)
         asked: set[tuple[str, str]] = set()
         while (question := Question.of(outcome.error)) is not None and not call.action.parts():
-            page_id = call.address.page_id
-            if page_id is None or outcome.page is None:
+            if call.address.page_id is None or outcome.page is None:
                 return _refusal(outcome, question, "There is no page on which a person could be asked.")
             if (question.rule, question.place) in asked:
                 return _refusal(outcome, question, "It changed while the person was asked.")
             if self.guard.refused(call.client_id, question.pairs):
                 return _refusal(outcome, question, _REFUSE)
-            answer = await self._ask(call, page_id, question, len(asked))
+            answer = await self._ask(call, question, len(asked))
             if answer in {question.allows, _REFUSE}:
                 self.guard.keep(call.client_id, question.pairs, allowed=answer != _REFUSE)
             if answer != question.allows:
@@ -92,30 +88,22 @@ class Confirmations:
             outcome = await go(call)
         return outcome
 
-    async def _ask(self, call: FrontCall, page_id: str, question: Question, number: int) -> str:
+    async def _ask(self, call: FrontCall, question: Question, number: int) -> str:
         """Return the person's choice, or in words why there is none. `number` counts the earlier questions of the
         call. Raises Cancelled, or UnknownOutcome if fields were filled before."""
-        who = quoted(call.caller.label) if call.caller.label else "An agent"
-        asking: Json = {"action": "request_human", "pageId": page_id}
-        message = f"{who} wants to do this: {question.what}. Your rule: {question.rule}."
+        message = f"{asker(call)} wants to do this: {question.what}. Your rule: {question.rule}."
         message += " The answer holds in this chat." if question.pairs else ""
-        body: Json = {**asking, "kind": "decision", "message": cut(message, 500), "choices": [question.allows, _REFUSE]}
-        waits = count(1)  # one wait may be too short for a person, and each needs its own callId
-        while True:
-            try:
-                reply = await self.perform(call.caller, body, f"{call.call_id}{ASKING}{number}-{next(waits)}")
-            except BrowseError as error:
-                if call.record.cancel.requested:
-                    raise _cancelled(question) from error
-                return f"Nobody could be asked: {error.message}"
-            request_id = str(reply["requestId"])
-            if reply["state"] == "pending":
-                body = {**asking, "requestId": request_id}
-                continue
-            if request_id in self._spent and not question.pairs:
-                return _SPENT
-            self._spent[request_id] = True
-            return str(reply.get("answer") or reply["observed"])
+        try:
+            reply = await decided(self.perform, call, message, [question.allows, _REFUSE], number=number)
+        except BrowseError as error:
+            if call.record.cancel.requested:
+                raise _cancelled(question) from error
+            return f"Nobody could be asked: {error.message}"
+        request_id = str(reply["requestId"])
+        if request_id in self._spent and not question.pairs:
+            return _SPENT
+        self._spent[request_id] = True
+        return str(reply.get("answer") or reply["observed"])
 
 
 def _cancelled(question: Question) -> BrowseError:

@@ -30,6 +30,7 @@ from browser_service.spine.parts import FrontParts
 from browser_service.spine.ports import Handlers, ServiceContext
 from browser_service.spine.register import Record, Reply
 from browser_service.spine.session_logins import SessionLogins
+from browser_service.spine.vaults import Vaults
 
 _HEARTBEAT_S: Final = 2.0
 _FINISHES_WITHIN_S: Final = 1.0
@@ -244,6 +245,8 @@ class Dispatcher:
             yield OwnSessions(parts.directory, self.perform).ended
         if kind.unaddressed is Unaddressed.ANOTHER_PAGE:
             yield self._names.another
+        if kind.part_fields or kind.secret_fields():
+            yield Vaults(self.perform).unlocked
 
     def _way_there(self, kind: type[Action]) -> Go:
         return self._in_service if kind.scope is Scope.SERVICE else within(self._around_there(kind), self._allowed)

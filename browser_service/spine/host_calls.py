@@ -129,7 +129,7 @@ class HostCalls:
             copied_sites=asked.copied_sites,
             confirmed=[*asked.confirmed],
             guard=asked.guard,
-            secrets=self.secrets.reveal(names) if names else {},
+            secrets=await self.secrets.reveal(names) if names else {},
             by_person=caller.operator,
             origins=[*caller.limits.origins],
             page_limit=PageLimit(most=most, token=caller.token_name) if (most := caller.limits.pages) else None,

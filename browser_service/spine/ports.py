@@ -150,7 +150,7 @@ class ServiceContext:
 
     def _check_step(self, action: Action) -> None:
         self._parts.policy.check(self._caller, action)
-        self._parts.host_calls.secrets.reveal(action.secret_names())
+        self._parts.host_calls.secrets.named(action.secret_names())
 
     def _check_page(self, page_id: str) -> None:
         page = self._directory.get(page_id)

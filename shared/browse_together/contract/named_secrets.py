@@ -13,6 +13,7 @@ MOST_CHARACTERS: Final = 4_096
 MOST_SECRETS: Final = 50
 
 SecretName = Annotated[str, StringConstraints(pattern=ID_PATTERN)]
+Origins = Annotated[tuple[str, ...], Field(min_length=1, max_length=20, description="Such as https://shop.example.")]
 
 
 class OneTimeCodes(Model):
@@ -28,7 +29,7 @@ class NamedSecret(Model):
 
     name: SecretName
     value: str = Field(repr=False, min_length=LEAST_CHARACTERS, max_length=MOST_CHARACTERS)
-    origins: tuple[str, ...] = Field(min_length=1, max_length=20, description="Such as https://shop.example.")
+    origins: Origins
     codes: OneTimeCodes | None = Field(default=None, description="The value is the key of an authenticator's codes.")
 
     @field_validator("value")

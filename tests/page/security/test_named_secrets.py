@@ -1,16 +1,20 @@
 """Tests that a named secret reaches the field that it is for, and nothing else: no reply, file or other origin."""
 
+import asyncio
 import io
 import json
 import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from urllib.parse import parse_qs
 
 import pytest
 
+from browse_together.contract import wire
 from browse_together.contract.named_secrets import NamedSecret
 from browser_service.security.one_time_codes import from_authenticator
+from browser_service.security.secret_commands import SecretCommand
 from tests.support.json import AnyJson
 from tests.support.listening import become
 from tests.support.service import Agent, RunningService
@@ -309,3 +313,34 @@ async def test_no_file_of_ours_is_named_by_a_secret(agent: Agent, shop: Shop, se
     names = [file.name for file in service.settings.data_dir.rglob("*") if "secretshop-password" in file.name]
     assert (len(names), [name for name in names if "S3cr3t" in name]) == (1, [])
     assert not any("S3cr3t" in file.name for file in (service.settings.data_dir / "output").iterdir())
+
+
+async def test_a_secret_that_a_vault_keeps_is_typed_once_a_person_has_unlocked_it(
+    agent: Agent, shop: Shop, service: RunningService, tmp_path: Path
+) -> None:
+    value, vault = "V4ulted & <Pässword>", tmp_path / "vault"
+    vault.write_text(f"#!/bin/sh\n[ -e {tmp_path}/open ] && echo '{value}'\n", encoding="utf-8")
+    vault.chmod(0o700)
+    origin = shop.site.url("").rstrip("/")
+    service.parts.secrets.set(SecretCommand(name="shop-vault", command=f"{vault} read it", origins=(origin,)))
+    await agent.call("goto", pageId="p", url=shop.site.url("/"))
+    fill: AnyJson = {"pageId": "p", "selector": "[name=plain]", "value": {"secret": "shop-vault"}}
+    async with service.agent(operator=True) as person:
+        for answer, is_open in (("Refuse", False), ("It is unlocked", False), ("It is unlocked", True)):
+            call = asyncio.create_task(agent.reply("fill", **fill))
+            await become(lambda: (page := service.known_page("p")) is not None and page.person is not None)
+            [request] = (await person.http.get(wire.REQUESTS)).json()["result"]["requests"]
+            assert "vault failed with exit code 1: its vault may be locked" in request["message"]
+            if is_open:
+                (tmp_path / "open").touch()
+            said = {"by": "Ana", "state": "done", "answer": answer}
+            resolved = await person.http.post(f"{wire.REQUESTS}/{request['requestId']}/resolve", json=said)
+            assert resolved.status_code == 200
+            reply = (await call).json()
+            told = (reply.get("error", {}).get("code"), "secret check shop-vault" in str(reply))
+            assert told == ((None, False) if is_open else ("SERVICE_UNAVAILABLE", True))
+    assert reply["result"]["observed"].startswith(f"as given: {len(value)} characters")
+    seen = [(await agent.reply(name, pageId="p")).text for name in ("content", "snapshot", "get_console_messages")]
+    assert "V4ulted" not in f"{reply}{seen}"
+    assert "«secret:shop-vault»" in str(seen)
+    service.parts.secrets.remove("shop-vault")

@@ -62,3 +62,16 @@ def test_what_is_no_origin_no_secret_or_no_name_is_refused_in_words(terminal: Te
     ):
         done = terminal.run("secret", "set", name, "--origin", origin, "--from", str(tmp_path / source))
         assert (done.code != 0, said in done.err) == (True, True), done
+
+
+def test_a_secret_that_a_command_gives_is_listed_and_tried_unseen(terminal: Terminal, tmp_path: Path) -> None:
+    vault = tmp_path / "vault"
+    asks = ("--origin", "https://shop.example", "--command", f"cat '{vault}'")
+    assert "nowhere" in terminal.succeed("secret", "set", "pw", *asks).out
+    assert "pw     by cat" in terminal.succeed("secret", "list").out
+    locked = terminal.run("secret", "check", "pw")
+    assert (locked.code != 0, "cat failed with exit code 1: its vault may be locked" in locked.err) == (True, True)
+    vault.write_text(f"{VALUE}\n", encoding="utf-8")
+    assert terminal.succeed("secret", "check", "pw").out == f"pw: there, {len(VALUE)} characters.\n"
+    twice = terminal.run("secret", "set", "pw", *asks, "--from", str(vault))
+    assert (twice.code, "not both" in twice.err) == (2, True)

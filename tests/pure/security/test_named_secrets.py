@@ -22,7 +22,7 @@ from browse_together.contract.model import Json
 from browse_together.contract.named_secrets import MOST_SECRETS, NamedSecret
 from browser_service.rules.host_clock import check_clock
 from browser_service.security.concealment import Concealment
-from browser_service.security.known_secrets import HostSecrets
+from browser_service.security.known_secrets import KnownSecrets
 from browser_service.security.named_secrets import NamedSecrets
 from browser_service.security.one_time_codes import appearances, from_authenticator, typed_text
 from browser_service.security.seal import Seal
@@ -100,16 +100,16 @@ def test_a_secret_is_sealed_on_disk_and_known_to_a_service_that_runs(tmp_path: P
     file = tmp_path / SECRETS_FILE
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert b"hunter22" not in file.read_bytes()
-    assert service.reveal(["pw"])["pw"].value == "hunter22"
+    assert service.named(["pw"]) == {"pw": _text("pw", "hunter22")}
     assert service.concealment.text("it is hunter22") == "it is «secret:pw»"
     assert command.remove("pw")
     assert not command.remove("pw")
     with pytest.raises(ValidationFailed, match="no secret 'pw'"):
-        service.reveal(["pw"])
+        service.named(["pw"])
 
 
 def test_a_host_with_a_process_of_its_own_hides_what_calls_gave_it_and_earlier_values_too() -> None:
-    secrets = HostSecrets()
+    secrets = KnownSecrets()
     for value in ("hunter22", "swordfish"):
         secrets.note([_text("pw", value)])
     assert secrets.concealment.text("hunter22 swordfish") == "«secret:pw» «secret:pw»"
@@ -143,13 +143,13 @@ def test_secrets_of_another_key_are_an_error_that_names_it_and_hide_nothing_by_c
     (tmp_path / KEY_FILE).unlink()
     secrets = NamedSecrets(tmp_path, Seal(tmp_path))
     with pytest.raises(ServiceUnavailable, match="another key"):
-        secrets.reveal(["pw"])
+        secrets.named(["pw"])
     assert secrets.concealment.text("hunter22") == "hunter22"
     with pytest.raises(ServiceUnavailable, match="another key"):  # known, without opening it anew
-        secrets.reveal(["pw"])
+        secrets.named(["pw"])
     (tmp_path / SECRETS_FILE).unlink()
     with pytest.raises(ValidationFailed, match="no secret 'pw'"):
-        secrets.reveal(["pw"])
+        secrets.named(["pw"])
 
 
 def test_there_is_a_limit_to_how_many_there_are(tmp_path: Path) -> None:
