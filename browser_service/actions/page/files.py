@@ -16,7 +16,7 @@ from browser_service.host.elements.locators import none_if_gone, read_back
 from browser_service.host.elements.uploads import handed, payloads
 from browser_service.host.handle.page import BrowserPage
 from browser_service.host.scripts import call_of, results, script
-from browser_service.host.tabs.presses import clicks, sent
+from browser_service.host.tabs.presses import NO_PRESS, clicks, sent
 
 _TAKES_FILES: Final = results.bounded(call_of("control => e => control(e).type === 'file'", script("control")))
 _DROPPED_BYTES: Final = 2_000_000
@@ -35,7 +35,8 @@ async def upload_file(page: BrowserPage, action: files.UploadFile) -> Json:
     uploads = await payloads(page.files, action.files)
     given = await handed(page.playwright, uploads, elsewhere=page.session.in_persons_browser)
     if results.value_of(await world.evaluate(element, _TAKES_FILES, timeout_ms=action.timeout)):
-        await element.set_input_files(given, no_wait_after=action.no_wait_after, timeout=action.allowed_ms())
+        given_to = element.set_input_files(given, no_wait_after=action.no_wait_after, timeout=action.allowed_ms())
+        await sent(given_to, NO_PRESS)
         held = await read_back(list[HeldFile], element, _HELD)
     else:
         async with page.playwright.expect_file_chooser(timeout=action.timeout) as opening:

@@ -36,7 +36,7 @@ from browser_service.host.elements.locators import without_state_check
 from browser_service.host.handle.page import BrowserPage
 from browser_service.host.scripts import results, script
 from browser_service.host.stages.delta import TURNS, shows_changes
-from browser_service.host.tabs.presses import chord, clicks, filling, sent, typing
+from browser_service.host.tabs.presses import NO_PRESS, chord, clicks, filling, sent, typing
 
 _READY_FOR_KEYS: Final = results.bounded(script("keys_ready"))
 _IS_FIELD: Final = results.bounded("e => e.isContentEditable || e.matches('input, textarea')")
@@ -223,7 +223,7 @@ async def select_option(page: BrowserPage, action: interaction.SelectOption) -> 
 
     async def pick(found: Locator) -> list[str]:
         await check_there(found, action.own_arguments(), action.selector, action.timeout)
-        return await found.select_option(**action.own_arguments(), timeout=action.timeout)
+        return await sent(found.select_option(**action.own_arguments(), timeout=action.timeout), NO_PRESS)
 
     choose = partial(page.elements.act, element, action.selector, pick, strict=action.strict)
     question = Question(Field, FIELD, "change", fits=lambda field: bool(field["selected"]))

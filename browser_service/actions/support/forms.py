@@ -42,7 +42,7 @@ from browser_service.host.scripts import results, script
 from browser_service.host.scripts.results import BadResult
 from browser_service.host.stages import explanation
 from browser_service.host.stages.rules import check_button, check_field
-from browser_service.host.tabs.presses import clicks, filling, sent
+from browser_service.host.tabs.presses import NO_PRESS, clicks, filling, sent
 from browser_service.host.world.handles import taken
 
 T = TypeVar("T")
@@ -207,7 +207,7 @@ class Form:
             await code_boxes.enter(first, field.input, field.request.selector, self._wait_ms)
         elif field.kind == "select":
             await check_there(field.locator, {"value": field.input}, field.request.selector, self._wait_ms)
-            await field.locator.select_option(field.input, timeout=self._wait_ms)
+            await sent(field.locator.select_option(field.input, timeout=self._wait_ms), NO_PRESS)
         elif field.kind == "slider":
             await move_slider(self._page.playwright, await self._handle_of(field), field.input, self._wait_ms)
         elif field.kind == "combobox":

@@ -13,7 +13,7 @@ from browser_service.host import errors
 from browser_service.host.elements.filled_fields import FIELD, Field, FilledField
 from browser_service.host.elements.locators import read_back
 from browser_service.host.handle.page import BrowserPage
-from browser_service.host.tabs.presses import clicks, filling, sent
+from browser_service.host.tabs.presses import NO_PRESS, clicks, filling, sent
 
 _EACH_MS: Final = 3_000
 _SHOWN: Final = 100
@@ -62,7 +62,7 @@ async def _fill(element: Locator, field: FilledField, wait_ms: int) -> None:
     if field.kind == "tick":
         await sent(element.set_checked(field.value, timeout=wait_ms), clicks())
     elif field.kind == "select":
-        await element.select_option(field.value, timeout=wait_ms)
+        await sent(element.select_option(field.value, timeout=wait_ms), NO_PRESS)
     else:
         await sent(element.fill(field.value, timeout=wait_ms), filling(field.value))
 

@@ -9,6 +9,7 @@ from browse_together.contract.model import Json
 from browser_service.host.calls import CallRun, Handler
 from browser_service.host.handle.page import BrowserPage
 from browser_service.host.tabs.observation import Observation
+from browser_service.host.tabs.presses import Sent
 
 
 @dataclass(eq=False)
@@ -26,6 +27,9 @@ class Act:
     result: Json = field(default_factory=dict)
     changed: bool = field(init=False)
     """True if it may have changed its page."""
+    begun: bool = False
+    """True once its handler runs: before, nothing has happened."""
+    sends: Sent = field(default_factory=Sent)
     done: bool = False
     end_seen: bool = True
     """False if it had begun when its time was over, so that nobody knows whether it came to its end."""

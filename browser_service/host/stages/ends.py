@@ -1,6 +1,9 @@
 """What the end of a tab means for the act that ran there, or was about to. `TabLife` knows how tabs end, and `Recovery`
 brings pages back."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from playwright.async_api import Error as PlaywrightError
 
 from browse_together.contract.actions.traits import Effect
@@ -27,24 +30,37 @@ def of_opening(page: BrowserPage, name: str, error: PlaywrightError) -> BrowserC
 async def of_end(act: Act, error: Exception) -> Exception | None:
     """Tell of the end of a page under an act, unless that is what the act was for."""
     page, record = act.page, act.page.record
-    if not isinstance(error, PlaywrightError):
+    # The handler found no tab any more, maybe after it had acted.
+    lost = isinstance(error, BrowserCrashed) and act.observed and not record.live
+    if not (lost or isinstance(error, PlaywrightError)):
         return error
     page.session.look()
     if record.life.closed and not record.life.over and act.observed and errors.began(error):
         return None
     if record.life.closed:
         return record.closed_error(f" while {act.action.name()} ran")
-    return _interrupted(act, error) if await page.tab_life.has_ended(error) else error
+    ended = lost or (isinstance(error, PlaywrightError) and await page.tab_life.has_ended(error))
+    return _interrupted(act, error) if ended else error
 
 
-def _interrupted(act: Act, error: PlaywrightError) -> BrowseError:
+def _interrupted(act: Act, error: Exception) -> BrowseError:
     page, cause, name = act.page.record, act.page.tab_life.cause() or _ENDED, act.action.name()
     details: Json = {"url": page.url, "context": {"lastUrl": page.url, "crashReason": str(error).splitlines()[0]}}
-    if act.action.effect is Effect.READS or errors.not_begun(error):
+    if act.action.effect is Effect.READS or not act.begun or (errors.not_begun(error) and not act.sends.any):
         said = f"{cause[:1].upper()}{cause[1:]}; {name} did nothing."
         hint = f"{said} Repeat the call: the page is reopened at {page.url}."
         return BrowserCrashed("Browser instance crashed unexpectedly", hint=hint, details=details)
     return _unknown(act, f"{name} was under way when {cause}.", "It may or may not have happened: look first", details)
+
+
+@contextmanager
+def after(act: Act) -> Iterator[None]:
+    """In the block, which looks at what an act did, the end of its tab leaves that unseen."""
+    try:
+        yield
+    except BrowserCrashed:
+        check_seen(act)
+        raise
 
 
 def check_seen(act: Act) -> None:

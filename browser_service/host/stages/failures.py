@@ -81,6 +81,8 @@ async def of_playwright(act: Act, error: Exception) -> Exception | None:
     if act.observed and errors.shows_error_page(error):
         await observation.wait_for_error_page()
     explained = await explain(error, act.action, page)
+    if act.sends.any:
+        object_at(explained.details, "context").pop("notBegun", None)
     if act.observed:
         if isinstance(explained, UnknownOutcome):
             observation.notes += await page.observer.seen_elsewhere(observation)

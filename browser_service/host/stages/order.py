@@ -12,6 +12,7 @@ from browser_service.host.stages.act import Act
 from browser_service.host.stages.guard import check_guard, note_urls
 from browser_service.host.stages.logins import LoginsLeft
 from browser_service.host.stages.rules import check_act, leave
+from browser_service.host.tabs.presses import sending
 from browser_service.host.world.handles import let_go
 
 _MEANINGS: Final = (ends.of_end, failures.of_time, around.of_dialog, failures.of_playwright, changes.in_vain)
@@ -45,10 +46,11 @@ async def _act(act: Act, stack: AsyncExitStack) -> None:
     await stack.enter_async_context(changes.observed(act))
     await _do(act, stack)
     await changes.settled(act)
-    await logins.after()
-    await around.guard_secret_fields(page)
-    act.result = await changes.reply(page, act.action, act.result, act.observation, before)
-    await around.check_last_field(act)
+    with ends.after(act):
+        await logins.after()
+        await around.guard_secret_fields(page)
+        act.result = await changes.reply(page, act.action, act.result, act.observation, before)
+        await around.check_last_field(act)
 
 
 async def _read(act: Act, stack: AsyncExitStack) -> None:
@@ -68,7 +70,7 @@ async def _do(act: Act, stack: AsyncExitStack) -> None:
         stack.callback(note_urls, act)
     if page.act_rules:
         stack.enter_context(leave(page, call))
-    with let_go():
+    with let_go(), sending() as act.sends:
         try:
             async with act.run.cancel.within(action.allowed_ms() / 1000 + failures.GRACE_S):
                 for selector in action.aim.selectors:
@@ -78,6 +80,7 @@ async def _do(act: Act, stack: AsyncExitStack) -> None:
                 await check_act(page, action)
                 await check_guard(call, action, page)
                 page.session.launcher.options.check_may_act()  # a host whose lease has ended begins nothing
+                act.begun = True
                 act.result = await act.handler(page, action)
         except (BrowseError, PlaywrightError, TimeoutError) as error:
             await _explain(act, error)

@@ -16,6 +16,7 @@ from collections import Counter, deque
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 from typing import Final, TypeVar
 
 from playwright.async_api import CDPSession
@@ -55,13 +56,43 @@ def typing(text: str) -> Counts:
     return {_KEY: sum(map(str.isascii, text))}
 
 
+NO_PRESS: Final[Counts] = {}
+"""What Playwright sets by the page's scripts: an option, a file."""
+
+
 def filling(text: str) -> Counts:
     """Return what filling a field sends: Playwright inserts a text, and empties a field by a key."""
     return {_KEY: int(not text)}
 
 
+@dataclass
+class Sent:
+    """What an act has sent to its page."""
+
+    any: bool = False
+    """True once an input came to its end: from then on, no error means that nothing happened."""
+
+
+@contextmanager
+def sending() -> Iterator[Sent]:
+    """Note what is sent to the page in the block."""
+    sends = Sent()
+    before = _sent.set(sends)
+    try:
+        yield sends
+    finally:
+        _sent.reset(before)
+
+
 async def sent(call: Awaitable[T], counts: Counts) -> T:
-    """Await a call of Playwright that sends so many presses to the page, as the act's own."""
+    """Await a call of Playwright that gives the page input, with so many presses, as the act's own."""
+    result = await _pressed(call, counts)
+    if (sends := _sent.get()) is not None:
+        sends.any = True
+    return result
+
+
+async def _pressed(call: Awaitable[T], counts: Counts) -> T:
     presses = _presses.get()
     if presses is None:
         return await call
@@ -178,6 +209,8 @@ async def _nothing() -> None: ...
 
 _presses: Final = ContextVar[Presses | None]("presses", default=None)
 """The presses of the tab in which this task acts; None in a browser that is no person's."""
+_sent: Final = ContextVar[Sent | None]("sent", default=None)
+"""What the act of this task has sent; None where no act runs."""
 
 
 class ActPresses:
