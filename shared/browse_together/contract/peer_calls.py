@@ -269,7 +269,11 @@ CONVERTED: Final[Mapping[str, Converted]] = MappingProxyType(
         ),
         "select_page": Converted("list_pages", _select_page, "refused: each call names its page"),
         "navigate_page": Converted("goto, go_back, go_forward, reload_page", _navigate, "by `type`"),
-        "new_page": Converted("open_page", _is("open_page", ("background",)), "never in front of others"),
+        "new_page": Converted(
+            "open_page",
+            _is("open_page", ("background",), isolatedContext="sessionId"),
+            "never in front of others; `isolatedContext` names a session of `create_session`",
+        ),
         "browser_resize": Converted("emulate", _viewport, "the page's own size"),
         "resize_page": Converted("emulate", _viewport, "the page's own size"),
         "browser_file_upload": Converted("upload_file", _upload, "the file input, unless `ref` names another"),

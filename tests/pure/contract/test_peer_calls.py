@@ -27,6 +27,8 @@ CALLS: list[tuple[str, Json, Json]] = [
     ("navigate_page", {"type": "reload", "ignoreCache": True}, {"action": "reload_page", "ignoreCache": True}),
     ("new_page", {"url": "https://a.example/", "background": True},
      {"action": "open_page", "url": "https://a.example/"}),
+    ("new_page", {"url": "https://a.example/", "isolatedContext": "x"},
+     {"action": "open_page", "url": "https://a.example/", "sessionId": "x"}),
     ("browser_resize", {"width": 390, "height": 844},
      {"action": "emulate", "viewport": {"width": 390, "height": 844}}),
     ("resize_page", {"width": 390, "height": 844}, {"action": "emulate", "viewport": {"width": 390, "height": 844}}),
@@ -125,7 +127,6 @@ REFUSED: list[tuple[str, Json, str]] = [
     ("browser_network_state_set", {"state": "away"}, "state: must be online or offline"),
     ("browser_verify_value", {"type": "checkbox", "target": "e5"}, "value: must be true or false"),
     ("browser_tabs", {"action": "close", "pageId": "p", "bogus": 3}, "bogus"),
-    ("new_page", {"url": "https://a.example/", "isolatedContext": "x"}, "isolatedContext"),
 ]
 # fmt: on
 
