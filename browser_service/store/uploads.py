@@ -6,7 +6,7 @@ from pathlib import Path
 from browse_together.contract.errors import Details, Forbidden, ValidationFailed, field_details
 
 _BYTES = 'Send its content: {"name": "...", "data": "<base64>"}, or "text".'
-_NOWHERE = "no root of your MCP client, and in no upload folder of the service (BROWSE_UPLOAD_ROOTS)"
+_NOWHERE = "no upload folder of the service (BROWSE_UPLOAD_ROOTS), and in no root that your MCP client names"
 _FIELD: Details = field_details("files")
 
 
@@ -39,10 +39,10 @@ class UploadRoots:
                 raise Forbidden(f"{name!r} is a link, or behind one: those are not followed.", hint=_BYTES)
             return path
         raise ValidationFailed(
-            f"There is no file {name!r} in the roots of your MCP client or the upload folders (BROWSE_UPLOAD_ROOTS)."
+            f"There is no file {name!r} in the upload folders (BROWSE_UPLOAD_ROOTS), or in a root of your MCP client."
             if self._roots
-            else f"{name!r} comes without content, is in no root that your MCP client names, and the service has"
-            " no upload folders (BROWSE_UPLOAD_ROOTS).",
+            else f"{name!r} comes without content, the service has no upload folders (BROWSE_UPLOAD_ROOTS), and it is in"
+            " no root that your MCP client names.",
             hint=_BYTES,
             details=_FIELD,
         )

@@ -63,7 +63,7 @@ class GivenFile(TypedDict):
     name: NotRequired[str]
     """File name."""
     path: NotRequired[str]
-    """In your client's roots, or BROWSE_UPLOAD_ROOTS."""
+    """In BROWSE_UPLOAD_ROOTS, or your client's roots."""
     text: NotRequired[str]
     """Its content as text."""
     data: NotRequired[str]

@@ -78,7 +78,7 @@ async def test_a_file_in_the_clients_roots_is_uploaded_by_its_path(
         assert "report.csv (8 bytes)" in await upload(client, {"path": path})
         refused = await upload(client, {"path": str(folder / "big.bin")})
         assert refused.startswith("FORBIDDEN")
-        assert "no root of your MCP client, and in no upload folder of the service (BROWSE_UPLOAD_ROOTS)" in refused
+        assert "no upload folder of the service (BROWSE_UPLOAD_ROOTS), and in no root" in refused
         assert roots.asked == 9
         await client.call_tool("close_page", {})
 
@@ -88,14 +88,14 @@ async def test_nothing_leads_out_of_the_roots(service: ServiceProcess, site: Sit
         await client.call_tool("goto", {"url": site.page("/form", FORM)})
         for path, said in (
             (folder / "link.txt", "is a link, or behind one, that leads out of"),
-            (folder.parent / "secret.txt", "in no root of your MCP client"),
-            (f"{folder}/../secret.txt", "in no root of your MCP client"),
-            ("../secret.txt", "in no root of your MCP client"),
+            (folder.parent / "secret.txt", "in no upload folder of the service"),
+            (f"{folder}/../secret.txt", "in no upload folder of the service"),
+            ("../secret.txt", "in no upload folder of the service"),
             (service.data_dir / "secret", "is the browser service's own"),
             (folder / "deep", "cannot be read: Is a directory"),
             (folder / "huge.bin", "has more bytes than the 50,000,000 that one call may upload"),
             (folder / "none.txt", "(BROWSE_UPLOAD_ROOTS)"),
-            (folder / ("x" * 3_000), "in no root of your MCP client"),
+            (folder / ("x" * 3_000), "in no upload folder of the service"),
         ):
             refused = await upload(client, {"path": str(path)})
             assert said in refused, refused
@@ -112,6 +112,6 @@ async def test_a_client_without_roots_is_not_asked_and_told_of_both_ways(
     async with chatting(service, None) as client:
         await client.call_tool("goto", {"url": site.page("/form", FORM)})
         refused = await upload(client, {"path": str(folder / "deep" / "report.csv")})
-        assert "no root of your MCP client, and in no upload folder of the service (BROWSE_UPLOAD_ROOTS)" in refused
+        assert "no upload folder of the service (BROWSE_UPLOAD_ROOTS), and in no root" in refused
         assert "Send its content" in refused
         await client.call_tool("close_page", {})

@@ -19,7 +19,7 @@ class GivenFile(Part):
         default=None,
         min_length=1,
         max_length=4_000,
-        description="In your client's roots, or BROWSE_UPLOAD_ROOTS.",
+        description="In BROWSE_UPLOAD_ROOTS, or your client's roots.",
     )
     text: str | None = Field(default=None, max_length=MAX_MESSAGE_BYTES, description="Its content as text.")
     data: str | None = Field(default=None, max_length=MAX_MESSAGE_BYTES, description="Its content as base64.")
