@@ -9,17 +9,13 @@ from typing import Final
 from pydantic import Field, ValidationError, field_validator
 
 from browse_together.contract.background import Background
-from browse_together.contract.errors import ServiceUnavailable, ValidationFailed, field_details
+from browse_together.contract.errors import ValidationFailed, VaultLocked, field_details
 from browse_together.contract.model import Model, first_fault
 from browse_together.contract.named_secrets import MOST_CHARACTERS, NamedSecret, Origins, SecretName
 from browser_service.programs import printed_by
 from browser_service.security.one_time_codes import secret_of
 
 ANSWERS_WITHIN_S: Final = 30
-
-
-class VaultLocked(ServiceUnavailable):
-    """Raised when the command for a secret fails, as where its vault is locked."""
 
 
 class SecretCommand(Model):

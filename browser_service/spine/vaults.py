@@ -4,8 +4,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from browse_together.contract.calls import Outcome
-from browse_together.contract.errors import BrowseError, Cancelled
-from browser_service.security.secret_commands import VaultLocked
+from browse_together.contract.errors import BrowseError, Cancelled, VaultLocked
 from browser_service.spine.asking import asker, decided
 from browser_service.spine.call import FrontCall, Go, Perform
 

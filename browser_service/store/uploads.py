@@ -41,8 +41,8 @@ class UploadRoots:
         raise ValidationFailed(
             f"There is no file {name!r} in the upload folders (BROWSE_UPLOAD_ROOTS), or in a root of your MCP client."
             if self._roots
-            else f"{name!r} comes without content, the service has no upload folders (BROWSE_UPLOAD_ROOTS), and it is in"
-            " no root that your MCP client names.",
+            else f"{name!r} comes without content, the service has no upload folders (BROWSE_UPLOAD_ROOTS), and it is"
+            " in no root that your MCP client names.",
             hint=_BYTES,
             details=_FIELD,
         )

@@ -50,7 +50,8 @@ BrowseError
     ├── ResourceExhausted         RESOURCE_EXHAUSTED        503
     │   └── JournalFailed                                   503
     ├── ServiceUnavailable        SERVICE_UNAVAILABLE       503
-    │   └── HostGone                                        503
+    │   ├── HostGone                                        503
+    │   └── VaultLocked                                     503
     └── UnknownOutcome            UNKNOWN_OUTCOME           500
 """
 
@@ -371,6 +372,10 @@ class HostGone(ServiceUnavailable):
     ) -> None:
         super().__init__(message, hint=hint, details=details)
         self.sent = sent
+
+
+class VaultLocked(ServiceUnavailable):
+    """Raised when the command for a secret fails, as where its vault is locked."""
 
 
 class UnknownOutcome(BrowseError, status=500):

@@ -8,11 +8,11 @@ import psutil
 import pytest
 from pydantic import ValidationError
 
-from browse_together.contract.errors import ValidationFailed
+from browse_together.contract.errors import ValidationFailed, VaultLocked
 from browser_service.security import secret_commands
 from browser_service.security.named_secrets import NamedSecrets
 from browser_service.security.seal import Seal
-from browser_service.security.secret_commands import SecretCommand, SecretCommands, VaultLocked, ask
+from browser_service.security.secret_commands import SecretCommand, SecretCommands, ask
 from tests.support.listening import become
 
 pytestmark = pytest.mark.anyio
