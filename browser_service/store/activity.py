@@ -43,11 +43,11 @@ class Chat(NamedTuple):
 
 
 class UsedPage(NamedTuple):
-    """A page on which somebody acted, and who did so last."""
+    """A page on which a client acted."""
 
+    client_id: str
     page_id: str
     session_id: str
-    label: str
     acts: int
     last_at: float
 
@@ -139,10 +139,10 @@ class ActivityTable:
         return [Chat._make(row) for row in await self._journal.read(sql, at, _MOST_LISTED)]
 
     async def pages_since(self, at: float) -> list[UsedPage]:
-        """Return the pages on which somebody acted since a time, the latest first."""
+        """Return the pages on which each client acted since a time, the latest first."""
         sql = (
-            "SELECT page_id, session_id, label, count(*), max(at) FROM activity WHERE at >= ? AND page_id IS NOT NULL"
-            " GROUP BY page_id ORDER BY max(at) DESC LIMIT ?"
+            "SELECT client_id, page_id, session_id, count(*), max(at) FROM activity WHERE at >= ?"
+            " AND page_id IS NOT NULL GROUP BY client_id, page_id ORDER BY max(at) DESC LIMIT ?"
         )
         return [UsedPage._make(row) for row in await self._journal.read(sql, at, _MOST_LISTED)]
 

@@ -52,13 +52,12 @@ class Past:
         began = ((each, datetime.fromisoformat(each.began_at).timestamp()) for each in self.downloads.of_all())
         downloads = [self._download(each, at, labels) for each, at in began if at >= since]
         return {
-            "chats": [*map(self._chat, chats)],
-            "pages": [*map(self._page, pages)],
+            "chats": [self._chat(chat, [page for page in pages if page.client_id == chat.client_id]) for chat in chats],
             "requests": [self._request(at, over) for at, over in requests],
             "downloads": [*downloads[:_MOST]],
         }
 
-    def _chat(self, chat: Chat) -> Json:
+    def _chat(self, chat: Chat, pages: list[UsedPage]) -> Json:
         return {
             "of": handle_of(chat.client_id),
             "label": chat.label,
@@ -67,13 +66,13 @@ class Past:
             "failed": chat.failed,
             "from": chat.first_at,
             "until": chat.last_at,
+            "pages": [*map(self._page, pages)],
         }
 
     def _page(self, page: UsedPage) -> Json:
         return {
             "id": page.page_id,
             "session": page.session_id,
-            "by": page.label,
             "acts": page.acts,
             "until": page.last_at,
             "open": self.directory.get(page.page_id) is not None,

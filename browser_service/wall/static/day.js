@@ -45,12 +45,11 @@ export class DayView {
     const text = JSON.stringify(found);
     if (text === this.#shown) return;
     this.#shown = text;
-    const { chats, pages, requests, downloads } = found;
+    const { chats, requests, downloads } = found;
     const focused = this.#lists.contains(document.activeElement) && named(document.activeElement);
     this.#lists.replaceChildren(
-      list("Chats", chats, (each) => this.#chat(each), "Nobody did anything."),
+      list("Chats and their pages", chats, (each) => this.#chat(each), "Nobody did anything."),
       list("Asked of people", requests, asked, "Nothing was asked."),
-      list("Pages", pages, (each) => this.#page(each), "No page was worked on."),
       list("Downloads", downloads, (each) => this.#download(each), "Nothing was downloaded."));
     if (focused) [...this.#lists.querySelectorAll("a, button")].find((each) => named(each) === focused)?.focus({ preventScroll: true });
   }
@@ -59,14 +58,17 @@ export class DayView {
     return el("button", { type: "button", "aria-label": `Replay ${name}`, onclick: () => openWindow(this.socket, what, of, this.tell) }, "Replay");
   }
 
-  #chat({ of, label, colour, acts, failed, from, until }) {
-    return row(colour, label || "An agent", `${many(acts, "act")}${failed ? `, ${failed} failed` : ""} · ${span(from, until)}`, "", this.#replay("chat", of, label));
+  #chat({ of, label, colour, acts, failed, from, until, pages }) {
+    const facts = `${many(acts, "act")}${failed ? `, ${failed} failed` : ""} · ${span(from, until)}`;
+    return [row(colour, label || "An agent", facts, "", this.#replay("chat", of, label)), ...pages.map((each) => this.#page(each))];
   }
 
-  #page({ id, session, by, acts, until, open }) {
+  #page({ id, session, acts, until, open }) {
     const name = open ? el("a", { href: `#/page/${encodeURIComponent(id)}` }, id) : id;
-    const where = session && session !== "default" ? ` · ${session}` : "";
-    return row(null, name, `${many(acts, "act")}, the last by ${by || "an agent"} at ${clock(until)}${open ? "" : " · closed"}${where}`, "", this.#replay("page", id, id));
+    const facts = [many(acts, "act"), clock(until), !open && "closed", session !== "default" && session].filter(Boolean).join(" · ");
+    const made = row(null, name, facts, "", this.#replay("page", id, id));
+    made.classList.add("of-chat");
+    return made;
   }
 
   #download({ by, colour, name, pageId, state, size, file, why, at }) {
@@ -79,7 +81,8 @@ export class DayView {
 }
 
 function asked({ kind, by, colour, message, pageId, origin, ended, answeredBy, at }) {
-  const how = ended === "done" ? `${answeredBy} answered` : ended === "refused" ? `${answeredBy} declined` : capital(ENDS[ended] ?? ended);
+  const who = answeredBy || "Somebody"; // by the link of a request, without a name
+  const how = ended === "done" ? `${who} answered` : ended === "refused" ? `${who} declined` : capital(ENDS[ended] ?? ended);
   return row(colour, how, [`${by} ${ASKED[kind] ?? ASKED.other}`, clock(at), pageId, host(origin)].filter(Boolean).join(" · "), message);
 }
 
@@ -87,7 +90,7 @@ function asked({ kind, by, colour, message, pageId, origin, ended, answeredBy, a
 function list(title, all, make, empty) {
   const hours = Map.groupBy(all, ({ at, until = at }) => new Date(until * 1000).setMinutes(0, 0, 0));
   return el("section", { "aria-label": title }, el("h2", {}, title, " ", el("span", { className: "count" }, all.length || "")),
-    all.length ? [...hours].map(([hour, those]) => [el("h3", { className: "quiet small" }, clock(hour / 1000)), el("ul", { className: "tablist" }, those.map(make))]).flat() : el("p", { className: "quiet small" }, empty));
+    all.length ? [...hours].map(([hour, those]) => [el("h3", { className: "quiet small" }, clock(hour / 1000)), el("ul", { className: "tablist" }, those.map(make).flat())]).flat() : el("p", { className: "quiet small" }, empty));
 }
 
 const row = (colour, name, facts, words, ...buttons) => el("li", { className: "tab", style: { "--owner": colour && `var(--${colour})` } },

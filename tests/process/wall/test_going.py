@@ -161,15 +161,17 @@ async def test_the_past_day_tells_who_was_there_what_was_asked_and_what_came_and
     async with window.expect_download() as saving:
         await came.get_by_role("button", name="Save report.txt").click()
     assert (await saving.value).suggested_filename == "report.txt"
-    replay = window.get_by_role("region", name="Pages").get_by_role("button", name="Replay shop")
+    chats = window.get_by_role("region", name="Chats and their pages")
+    its_page = chats.get_by_role("listitem").filter(has_text="Claude").locator("+ li")  # the first under its chat
+    replay = its_page.get_by_role("button", name="Replay shop")
     await replay.focus()
     await claude.call("click", pageId="shop", selector="a")
     await window.clock.fast_forward(3_000)
     await expect(came.get_by_role("listitem")).to_have_count(2)
     await expect(replay).to_be_focused()
-    for region, name, title in (("Pages", "shop", "Replay of shop"), ("Chats", "Claude", "Replay")):
+    for pressed, title in ((replay, "Replay of shop"), (chats.get_by_role("button", name="Replay Claude"), "Replay")):
         async with window.expect_popup() as opening:
-            await window.get_by_role("region", name=region).get_by_role("button", name=f"Replay {name}").first.click()
+            await pressed.first.click()
         played = await opening.value
         await expect(played).to_have_title(title)
         await expect(played.get_by_role("region", name="Timeline")).to_contain_text("click")
