@@ -41,12 +41,14 @@ class Drawn(Model):
 
     width: int = Field(default=480, ge=80, le=1_920)
     fps: float = Field(default=4, ge=0.2, le=20)
+    close: bool = Field(default=False, description="Only a part of it is in view, near enough to be read.")
 
     def view(self, *, masked: bool) -> View:
-        """Return how to watch a page that is drawn like this. A large picture gets better quality; masked pictures come
+        """Return how to watch a page that is drawn like this. What is read gets better quality; masked pictures come
         half as often, because each is taken twice."""
         fps = max(0.2, self.fps / 2) if masked else self.fps
-        return View(width=self.width, fps=fps, quality=75 if self.width > _LARGE else 60, masked=masked)
+        quality = 80 if self.close else 75 if self.width > _LARGE else 60
+        return View(width=self.width, fps=fps, quality=quality, masked=masked)
 
 
 class Watch(Model):

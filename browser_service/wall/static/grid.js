@@ -113,8 +113,7 @@ export class Grid {
     const tiles = {};
     for (const id of this.#visible) {
       const { across, zoom } = this.#tiles.get(id).picture;
-      const width = across * zoom;
-      if (width) tiles[id] = { width: rounded(width), fps: drawnFps(this.#visible.size) };
+      if (across) tiles[id] = { ...size(across * Math.min(devicePixelRatio, 2), zoom), fps: drawnFps(this.#visible.size) };
     }
     return tiles;
   }
@@ -174,4 +173,5 @@ function matches(page, text) {
 
 /** What waits for a person is first, then what agents act on; else each page stays where it came. */
 const inOrder = (a, b) => b.waits - a.waits || b.isActedOn - a.isActedOn || a.number - b.number;
-const rounded = (width) => Math.min(1280, Math.max(160, Math.ceil((width * Math.min(devicePixelRatio, 2)) / 80) * 80));
+/** Returns how large a picture to ask for. A part that is shown close has each of its own pixels on one of the screen. */
+const size = (width, zoom) => (zoom > 1 ? { width: Math.min(1920, Math.round(width * zoom)), close: true } : { width: Math.min(1280, Math.max(160, Math.ceil(width / 80) * 80)) });

@@ -8,6 +8,7 @@ const SHOWN_MS = 1500;
 const LONG_MS = 3000; // an act that takes longer says for how long
 const READABLE = 0.5; // so many pixels of a tile are one of the page, if the tile shows only a part of it
 const CLOSEST = 2.2;
+const TILE = 16 / 10;
 
 export class Picture {
   #canvas = el("canvas", { width: 16, height: 10, role: "img" });
@@ -22,18 +23,25 @@ export class Picture {
   #drawing = false;
   #fading = 0;
   #isInHand = false;
+  #room = 0;
 
   constructor(name) {
     this.#canvas.setAttribute("aria-label", `Picture of ${name}`);
     this.element = el("figure", { className: "picture empty" },
       this.paper, this.#label, this.#note);
-    Object.assign(this, { name, head: null, zoom: 1, across: 0 });
+    Object.assign(this, { name, head: null, zoom: 1 });
   }
 
   /** Goes near what the last act is aimed at, where the whole would be too small to read. `tile` is as wide as this, which
    * is told after each layout: to ask for it could cost one. */
   goClose(tile) {
-    new ResizeObserver(([{ contentRect }]) => { this.across = contentRect.width; }).observe(tile);
+    new ResizeObserver(([{ contentRect }]) => { this.#room = contentRect.width; }).observe(tile);
+  }
+
+  /** How wide the whole page is drawn, which covers its tile. */
+  get across() {
+    const { width = 0, height } = this.head ?? {};
+    return this.#room * Math.max(1, width ? width / height / TILE : 1);
   }
 
   /** Says whether a person has the page: what others did before is over then. */
@@ -140,7 +148,7 @@ export class Picture {
     const wanted = (READABLE * width) / this.across;
     this.zoom = Math.max(1, Math.min(wanted, most, CLOSEST));
     const { style } = this.element;
-    style.setProperty("--zoom", this.zoom.toFixed(2));
+    style.setProperty("--zoom", this.zoom.toFixed(4));
     style.setProperty("--x", target ? ((target.x + target.width / 2) / width).toFixed(4) : "0");
     style.setProperty("--y", target ? ((target.y + target.height / 2) / height).toFixed(4) : "0");
   }

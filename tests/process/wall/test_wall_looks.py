@@ -1,17 +1,23 @@
 """Tests how the wall is laid out, what a person chooses for it, and that all of it goes by keyboard."""
 
+import asyncio
+import json
 import re
 
 import pytest
 from playwright.async_api import Browser, Page, expect
 
-from tests.support.listening import connected
+from tests.support.listening import PATIENCE_S, connected
 from tests.support.service import Agent, RunningService
 from tests.support.site import Site
 from tests.support.wall import visit
 
 pytestmark = pytest.mark.anyio
 
+_WIDTH = """async (paper) => {
+  await Promise.all(paper.getAnimations().map(({ finished }) => finished));
+  return paper.getBoundingClientRect().width;
+}"""
 _NOTHING_BLANK = """() => {
   const right = (part) => document.querySelector(`.tile ${part}`).getBoundingClientRect().right;
   return Math.abs(right(".paper") - right(".picture")) < 2;
@@ -71,6 +77,31 @@ async def test_a_tile_goes_near_what_was_acted_on_and_says_when(window: Page, cl
     await expect(tile.locator(".picture")).to_have_attribute("style", re.compile(r"--zoom: (1\.[1-9]|2)"))
     await window.wait_for_function(_NOTHING_BLANK)  # once it has come there
     await expect(tile.locator(".whose")).to_have_text(re.compile("^Claude · .*(now| ago)$"))
+
+
+async def test_a_tile_that_shows_a_part_gets_a_picture_with_a_pixel_for_each_of_the_screen(
+    browser: Browser, running: RunningService, claude: Agent, site: Site
+) -> None:
+    window = await visit(browser, running, viewport={"width": 500, "height": 800}, device_scale_factor=2)
+    widths: list[int] = []
+    seen = asyncio.Event()
+
+    def note(sent: str | bytes) -> None:
+        tile = json.loads(sent).get("tiles", {}).get("shop", {})
+        if tile.get("close"):
+            widths.append(tile["width"])
+            seen.set()
+
+    window.on("websocket", lambda socket: socket.on("framesent", note))
+    await window.reload()
+    await claude.call("goto", pageId="shop", url=site.page("/far", "<button>Buy</button>"))
+    await expect(window.locator(".tile .picture")).to_have_attribute("data-state", "live")
+    await claude.call("click", pageId="shop", selector="button")
+    async with asyncio.timeout(PATIENCE_S):
+        await seen.wait()
+    wide = await window.locator(".tile .paper").evaluate(_WIDTH)
+    assert widths[-1] == pytest.approx(2 * wide, abs=1)
+    await window.context.close()
 
 
 async def test_settings_are_kept_and_keys_are_told_and_turned_off(window: Page) -> None:
