@@ -125,8 +125,8 @@ export class Timeline {
     const did = row.arguments?.stop === true ? "stopped it" : deed(row);
     return el("li", { className: `act${failed ? " failed" : ""}`, style: { "--owner": row.colour && `var(--${row.colour})` } },
       el("p", { className: "first-line" }, el("time", { className: "mono quiet" }, time(row.time)), el("span", { className: "owner cut" }, row.client),
-        el("span", { className: "verb" }, did), el("span", { className: "mono quiet took" }, duration(row.durationMs))),
-      words && el("p", { className: "mono words cut", title: words }, words),
+        el("span", { className: "mono quiet took" }, duration(row.durationMs))),
+      el("p", { className: "cut", title: words }, el("b", { className: "verb" }, did), " ", el("span", { className: "mono words" }, words)),
       failed && el("p", { className: "outcome", title: row.outcome }, outcome(row)),
       row.urlAfter && el("p", { className: "quiet small cut" }, `→ ${row.urlAfter}`),
       ...(row.requests ?? []).slice(0, 4).map((each) => el("p", { className: "mono small quiet cut" }, `${each.method} ${host(each.url)}${path(each.url)} → ${each.status ?? each.failure ?? "?"}`)));
