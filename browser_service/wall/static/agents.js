@@ -162,8 +162,9 @@ const inVerbs = (text) => capital(text.replace(/\b([a-z_]+) on ([\w.~-]+\w)/g, (
 
 /** Says what an agent did last, and on what. */
 function did(last) {
-  const [what, isOk] = [deed(last), last.outcome === "ok"];
-  return isOk && last.aim ? `${what} ${called(last.aim)}` : isOk ? `${what}${what === "opened" ? " " : " · "}${last.pageId}` : what;
+  const [what, name] = [deed(last), called(last.aim ?? "")];
+  if (last.outcome !== "ok") return what;
+  return name && name !== last.aim ? `${what} ${name}` : `${what}${what === "opened" ? " " : " · "}${last.pageId}`; // else it is but a path
 }
 
 const seconds = (at) => {
