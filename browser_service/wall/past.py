@@ -78,12 +78,12 @@ class Past:
             "open": self.directory.get(page.page_id) is not None,
         }
 
-    def _request(self, at: float, over: RequestOver) -> Json:
+    @staticmethod
+    def _request(at: float, over: RequestOver) -> Json:
         asked = over.request
         return {
             "kind": asked.kind,
             "by": asked.asked_by,
-            "colour": self.colours.known(over.client_id),
             "message": asked.message,
             "pageId": asked.page_id,
             "origin": asked.origin,

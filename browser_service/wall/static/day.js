@@ -80,10 +80,10 @@ export class DayView {
   }
 }
 
-function asked({ kind, by, colour, message, pageId, origin, ended, answeredBy, at }) {
+function asked({ kind, by, message, pageId, origin, ended, answeredBy, at }) {
   const who = answeredBy || "Somebody"; // by the link of a request, without a name
   const how = ended === "done" ? `${who} answered` : ended === "refused" ? `${who} declined` : capital(ENDS[ended] ?? ended);
-  return row(colour, how, [`${by} ${ASKED[kind] ?? ASKED.other}`, clock(at), pageId, host(origin)].filter(Boolean).join(" · "), message);
+  return row(null, how, [`${by} ${ASKED[kind] ?? ASKED.other}`, clock(at), pageId, host(origin)].filter(Boolean).join(" · "), message);
 }
 
 /** Lists things under the hours in which they ended, the latest first. */
