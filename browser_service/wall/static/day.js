@@ -66,9 +66,7 @@ export class DayView {
   #page({ id, session, acts, until, open }) {
     const name = open ? el("a", { href: `#/page/${encodeURIComponent(id)}` }, id) : id;
     const facts = [many(acts, "act"), clock(until), !open && "closed", session !== "default" && session].filter(Boolean).join(" · ");
-    const made = row(null, name, facts, "", this.#replay("page", id, id));
-    made.classList.add("of-chat");
-    return made;
+    return Object.assign(row(null, name, facts, "", this.#replay("page", id, id)), { className: "tab of-chat" });
   }
 
   #download({ by, colour, name, pageId, state, size, file, why, at }) {

@@ -24,6 +24,7 @@ export class Picture {
   #fading = 0;
   #isInHand = false;
   #room = 0;
+  #ratio = TILE;
 
   constructor(name) {
     this.#canvas.setAttribute("aria-label", `Picture of ${name}`);
@@ -40,8 +41,7 @@ export class Picture {
 
   /** How wide the whole page is drawn, which covers its tile. */
   get across() {
-    const { width = 0, height } = this.head ?? {};
-    return this.#room * Math.max(1, width ? width / height / TILE : 1);
+    return this.#room * Math.max(1, this.#ratio / TILE);
   }
 
   /** Says whether a person has the page: what others did before is over then. */
@@ -59,7 +59,7 @@ export class Picture {
     this.head = head;
     const isUnseen = head.state === "live" && head.dialog && !blob && this.element.classList.contains("empty");
     this.state(isUnseen ? "asks" : head.state);
-    if (head.width > 0) this.element.style.setProperty("--ratio", (head.width / head.height).toFixed(4));
+    if (head.width > 0) this.element.style.setProperty("--ratio", (this.#ratio = head.width / head.height).toFixed(4));
     this.#mark(head);
     if (blob) {
       this.#newest = blob;
