@@ -8,6 +8,7 @@ from json.encoder import encode_basestring
 from typing import Final
 
 from browse_together.contract.cuts import shortened
+from browser_service.host.reading.nameless import without_name
 from browser_service.host.reading.tree import CELLS, CONTROLS, FIELDS, TICKED, Node, Tree, ancestors, descendants
 
 _MARK: Final = "beside="
@@ -20,14 +21,16 @@ _WORDS_CHARACTERS: Final = 40
 
 
 def mark_fields(nodes: Tree) -> None:
-    """Give each field without a name a mark with the words beside it; with a number if several have the same."""
+    """Give each field without a name a mark with the words beside it; with a number if several have the same. In a
+    column with a heading, its `name` says no more."""
     fields = [i for i, node in enumerate(nodes) if node.role in FIELDS and not node.name and node.ref][:_MOST_FIELDS]
     if not fields:
         return
     inner: dict[int | None, list[int]] = {}
     for index, node in enumerate(nodes):
         inner.setdefault(node.parent, []).append(index)
-    beside = {index: _column(nodes, index, inner) or _before(nodes, index, inner) for index in fields}
+    columns = {index: _column(nodes, index, inner) for index in fields}
+    beside = {index: column or _before(nodes, index, inner) for index, column in columns.items()}
     counts, numbers = (
         Counter((nodes[i].parent, words) for i, words in beside.items()),
         Counter[tuple[int | None, str]](),
@@ -37,7 +40,8 @@ def mark_fields(nodes: Tree) -> None:
         numbers[kind] += 1
         if words:
             said = f"{words} {numbers[kind]}" if counts[kind] > 1 else words
-            nodes[index].marks += (f"{_MARK}{encode_basestring(said)}",)
+            marks = without_name(nodes[index].marks) if columns[index] else nodes[index].marks
+            nodes[index].marks = (*marks, f"{_MARK}{encode_basestring(said)}")
 
 
 def words_beside(node: Node) -> str:

@@ -9,6 +9,7 @@ from browse_together.contract import similarity
 from browse_together.contract.cuts import shortened, shown_of
 from browse_together.contract.model import Json
 from browser_service.host.reading.beside import words_beside
+from browser_service.host.reading.nameless import own_name
 from browser_service.host.reading.places import place
 from browser_service.host.reading.tree import CHOICES, Node, Tree, ancestors, descendants
 
@@ -54,7 +55,7 @@ def _rank(node: Node, query: str) -> tuple[bool, bool]:
 def _by_role(nodes: Tree, role: str, name: str, text: str) -> Iterator[Match]:
     showing = _showing(nodes, text) if text else set[int]()
     for index, node in enumerate(nodes):
-        if not _is_listed(node) or (role and node.role != role) or not _contains(node.name or words_beside(node), name):
+        if not _is_listed(node) or (role and node.role != role) or not _contains(_told_by(node), name):
             continue
         if not text or index in showing:
             yield Match(index, node) if node.ref else _addressed(nodes, index)
@@ -63,6 +64,11 @@ def _by_role(nodes: Tree, role: str, name: str, text: str) -> Iterator[Match]:
 def _is_listed(node: Node) -> bool:
     """Return whether acts can reach the element: by its own ref, or as an option of a list."""
     return bool(node.ref) or node.role == "option"
+
+
+def _told_by(node: Node) -> str:
+    """Return what tells the element from others of its role."""
+    return node.name or f"{words_beside(node)}\n{own_name(node.marks)}"
 
 
 def _showing(nodes: Tree, text: str) -> set[int]:

@@ -10,6 +10,7 @@ from json.encoder import encode_basestring
 from typing import Final
 
 from browse_together.contract.cuts import shortened
+from browser_service.host.reading import nameless
 
 _ITEM: Final = "- "
 _QUOTED_KEY: Final = re.compile(r"^'(?P<key>(?:[^']|'')*)'(?P<tail>:.*)?$")
@@ -157,8 +158,9 @@ def _fields(rest: str) -> tuple[str, str, str | None, tuple[str, ...], str]:
     role, name, marks, tail = found.groups("")
     all_marks = marks.split("] [") if marks else []
     refs = [mark for mark in all_marks if _REF.fullmatch(mark)]
-    others = tuple(mark for mark in all_marks if mark not in refs)
-    return role, _unquoted(name), refs[0].removeprefix("ref=") if refs else None, others, tail.removeprefix(":").strip()
+    name, of_field = nameless.read(_unquoted(name))
+    others = (*(mark for mark in all_marks if mark not in refs), *of_field)
+    return role, name, refs[0].removeprefix("ref=") if refs else None, others, tail.removeprefix(":").strip()
 
 
 def _add_property(node: Node, name: str, value: str) -> None:

@@ -1,5 +1,5 @@
 // Makes Playwright put into a tree what it would leave out: line breaks between words, the text of editors, the groups
-// of a list's options, and boxes that their labels stand for. Playwright asks the elements in a world of its own, so
+// of a list's options, boxes that their labels stand for, and what tells fields without names apart. Playwright asks the elements in a world of its own, so
 // they can answer differently there. `isMaking` tells whether a tree is being made; some answers are for trees alone.
 const {getAttribute} = Element.prototype, {checkVisibility} = HTMLElement.prototype;
 
@@ -83,6 +83,23 @@ export const showValues = () => {
     shown.push(e);
   }
 };
+// A field without a name gets one of its type, if that is none of plain text, and its `name`, between two signs that the
+// reader of the tree knows. The type is that of the first tree: a password's may change when the page shows it.
+const SIGN = '\u2063', SHOWN_TYPES = /^(password|email|tel|url|date|datetime-local|month|week|time|color)$/, MOST_OF_NAME = 40;
+const types = new WeakMap();
+const ofField = field => {
+  if (!types.has(field)) types.set(field, SHOWN_TYPES.test(field.type) ? field.type : '');
+  const name = (getAttribute.call(field, 'name') ?? '').replace(/[\s\u2063]+/g, ' ').trim().slice(0, MOST_OF_NAME);
+  return types.get(field) || name ? `${SIGN}${types.get(field)} ${name}${SIGN}` : null;
+};
+const showFields = isMaking => {
+  for (const {prototype} of [HTMLInputElement, HTMLTextAreaElement, HTMLSelectElement]) {
+    answer(prototype, 'getAttribute', {value(name) {
+      const own = getAttribute.call(this, name), isNameless = name === 'title' && isMaking() && !own?.trim();
+      return isNameless && !getAttribute.call(this, 'placeholder') ? ofField(this) : own;
+    }});
+  }
+};
 export const forgetEditors = () => {
   for (let e; (e = shown.pop());) {
     isShown.delete(e);
@@ -95,5 +112,6 @@ export const showWords = isMaking => {
   breakLines();
   showGroups();
   showBoxes(isMaking);
+  showFields(isMaking);
   knowEditors();
 };

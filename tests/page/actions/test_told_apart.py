@@ -28,7 +28,7 @@ async def test_fields_without_names_go_by_the_words_beside_them(tab: Tab) -> Non
     )
     assert [line.removesuffix(" · form") for line in found] == [
         '- textbox [beside="Mail address"]',
-        '- textbox [beside="Password"]',
+        '- textbox [type=password] [beside="Password"]',
         '- textbox [beside="Code 1"]',
         '- textbox [beside="Code 2"]',
         "- textbox",
@@ -38,8 +38,37 @@ async def test_fields_without_names_go_by_the_words_beside_them(tab: Tab) -> Non
     assert len((await tab.call("find", role="textbox", name="password"))["matches"]) == 1
 
 
+async def test_fields_without_names_show_their_type_and_their_name_in_the_form(tab: Tab) -> None:
+    """A page that shows a password keeps the field's ref, and says all the time what it is for."""
+    await tab.show(
+        "<p>Mail</p> <input type=email name=mail><p>Word</p><input id=w type=password name=word><h2>Rest</h2>"
+        "<input name='a[0] b'>"
+        "<select name=plan><option>Free</select><div id=h></div><table><tr><td><input type=checkbox name=pick><td>Ben"
+        "</table><label>Town <input name=t></label><input title=Street name=s><input placeholder=Zip name=z>"
+        "<input><script>h.attachShadow({mode: 'open'}).innerHTML = '<input type=date name=day>'</script>"
+    )
+    shown = (await tab.call("snapshot"))["snapshot"]
+    assert [line.strip(" -") for line in _without_refs(shown.splitlines()) if re.search(r"(box|row)\b", line)] == [
+        'textbox [type=email] [name=mail] [beside="Mail"]',
+        'textbox [type=password] [name=word] [beside="Word"]',
+        'textbox [name="a[0] b"]',
+        "combobox [name=plan]:",
+        "textbox [type=date] [name=day]",
+        'row: checkbox [name=pick] [beside="Ben"] | Ben',
+        'textbox "Town"',
+        'textbox "Street"',
+        'textbox "Zip"',
+        "textbox",
+    ]
+    assert [len((await tab.call("find", role="textbox", name=name))["matches"]) for name in ("mail", "zip")] == [1, 1]
+    await tab.sees("w.type = 'text'")
+    assert (await tab.call("snapshot"))["snapshot"] == shown
+
+
 async def test_a_snapshot_does_not_repeat_the_words_beside_a_field(tab: Tab) -> None:
-    await tab.show("<div><label>Mail</label> <input></div><table><tr><th>Street<th>Town<tr><td><input><td>Bern</table>")
+    await tab.show(
+        "<div><label>Mail</label> <input></div><table><tr><th>Street<th>Town<tr><td><input name=street><td>Bern</table>"
+    )
     shown = (await tab.call("snapshot"))["snapshot"]
     assert ('beside="Mail' in shown, 'beside="Street"' in shown) == (False, True)
 
