@@ -45,8 +45,16 @@ async def content(page: BrowserPage, action: reading.Content) -> Json:
     is_blank = not action.selector and not action.frame and await _is_blank(page, action, text)
     beyond = (await page.looks.state()).beyond.advice(page.url) if is_blank else {}
     where = {**await _in_frames(page, action, is_blank=is_blank), **beyond}
+    closed = await _closed(page, action)
     shown = await page.files.shown("content", text, action.budget)
-    return {**where, **shown, **beside, **joined(where, beside), "format": action.format or "html", "url": page.url}
+    return {
+        **where,
+        **shown,
+        **beside,
+        **joined(where, beside, closed),
+        "format": action.format or "html",
+        "url": page.url,
+    }
 
 
 async def _is_long(page: BrowserPage, action: reading.Content) -> bool:
@@ -75,9 +83,17 @@ async def _article(page: BrowserPage, action: reading.Content) -> Json:
     else:
         told = await _head(page, action, article, None)
     in_frames = await _in_frames(page, action, is_blank=not found.text)
-    of_unseen = page.looks.of_unseen(found.unseen)
+    of_unseen, closed = page.looks.of_unseen(found.unseen), await _closed(page, action)
     cut: Json = {"cut": "the beginning of a longer text"} if article.is_cut else {}
-    return {**in_frames, **told, **of_unseen, **cut, **joined(of_unseen, told), "format": "text", "url": page.url}
+    return {
+        **in_frames,
+        **told,
+        **of_unseen,
+        **cut,
+        **joined(of_unseen, told, closed),
+        "format": "text",
+        "url": page.url,
+    }
 
 
 async def _unseen(page: BrowserPage, action: reading.Content) -> Json:
@@ -130,6 +146,11 @@ async def _in_frames(page: BrowserPage, action: reading.Content, *, is_blank: bo
         return await page.elements.in_frames(_NOT_EMPTY, None) if is_blank else {}
     element = await page.elements.find(action.selector or ":root", action.frame) if is_part else None
     return frames.named(await frames.with_words(page.playwright, element))
+
+
+async def _closed(page: BrowserPage, action: reading.Content) -> Json:
+    part = await page.elements.find(action.selector, action.frame) if action.selector else None
+    return await page.looks.closed(part)
 
 
 async def _html(page: BrowserPage, action: reading.Content) -> tuple[str, Json]:

@@ -14,6 +14,7 @@ from browser_service.host import errors, world
 from browser_service.host.elements import frames, locators
 from browser_service.host.handle.page import BrowserPage
 from browser_service.host.reading import csvs
+from browser_service.host.reading.tree_text import joined
 from browser_service.host.scripts import script
 from browser_service.host.scripts.results import bounded, made_of, of_kind, read, value_of
 
@@ -73,7 +74,8 @@ async def extract_text(page: BrowserPage, action: actions.ExtractText) -> Json:
     found, unseen = await _read_seen(_Values, page, action, _TEXT, options)
     element = await page.elements.find(action.selector, action.frame, strict=action.all)
     where = frames.named(await frames.with_words(page.playwright, element))
-    return {**await _values(page, action, found), **where, **unseen}
+    closed = joined(unseen, await page.looks.closed(element))
+    return {**await _values(page, action, found), **where, **unseen, **closed}
 
 
 async def extract_html(page: BrowserPage, action: actions.ExtractHtml) -> Json:

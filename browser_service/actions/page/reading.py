@@ -36,7 +36,7 @@ _ANOTHER: Final = "(you had no snapshot of this document, so the whole)"
 
 
 async def snapshot(page: BrowserPage, action: reading.Snapshot) -> Json:
-    part, root = Tree(), None
+    part, root, element = Tree(), None, None
     if action.selector:
         element = await page.elements.find(action.selector, action.frame)
         await element.wait_for(state="attached", timeout=action.timeout)  # aria_snapshot itself does not wait
@@ -58,7 +58,8 @@ async def snapshot(page: BrowserPage, action: reading.Snapshot) -> Json:
     shown = await page.files.shown("snapshot", text, action.budget)
     of_unseen = page.looks.of_unseen(view.unseen.count)
     beyond = view.state.beyond.advice(page.url) if view.state else {}
-    return {**shown, "url": page.url, **of_unseen, **joined(of_unseen, beyond)}
+    closed = await page.looks.closed(element)
+    return {**shown, "url": page.url, **of_unseen, **joined(of_unseen, beyond, closed)}
 
 
 async def find(page: BrowserPage, action: reading.Find) -> Json:
@@ -114,7 +115,7 @@ async def _find_in_tree(page: BrowserPage, action: reading.Find, within: frozens
     beyond: Json = {}
     if within is None and not all(found):
         lines += frames_not_shown(view.tree)
-        beyond = view.state.beyond.advice(page.url) if view.state else {}
+        beyond = joined(view.state.beyond.advice(page.url) if view.state else {}, await page.looks.closed())
     if any(_UNSEEN in line for line in lines):
         beyond = {"advice": f"what nobody sees: {next_call('content', page_id=page.page_id, unseen=True)}"}
     return {**_reply(page, lines, rows, totals, narrow=not action.queries), **beyond}

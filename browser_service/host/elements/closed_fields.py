@@ -1,17 +1,20 @@
-"""Finds secret fields that no script of the page can find, because they are in closed shadow roots."""
+"""Finds what no script of the page can find, because it is in closed shadow roots: secret fields, and what is drawn
+there."""
 
 import asyncio
 import contextlib
 from collections import Counter
-from collections.abc import Mapping
-from typing import Final, NamedTuple
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Annotated, Final, NamedTuple, TypeVar
 from weakref import WeakKeyDictionary
 
-from playwright.async_api import CDPSession, Frame
+from playwright.async_api import CDPSession, Frame, Page
 from playwright.async_api import Error as PlaywrightError
+from pydantic import FiniteFloat, StringConstraints
 
 from browse_together.contract.frames import Box
-from browser_service.host.scripts import script
+from browser_service.host import world
+from browser_service.host.scripts import results, script
 from browser_service.host.world.ties import open_session
 
 _MOST_FIELDS: Final = 100
@@ -22,7 +25,14 @@ checked."""
 _SEARCHES: Final = ("<input>", "<textarea>")
 _OF_ITS_PARENT: Final = "does not have a separate CDP session"
 _CLOSED_SECRET: Final = script("closed_secret")
+_CLOSED_PART: Final = script("closed_part")
+_OPEN_PARTS: Final = script("open_parts")
+_PARTS: Final = (":host > *",)
+_MOST_PARTS: Final = 200
+_HOST_CHARACTERS: Final = 40
 _GROUP: Final = "closed-fields"
+
+T = TypeVar("T")
 
 
 class Found(NamedTuple):
@@ -30,6 +40,14 @@ class Found(NamedTuple):
 
     fields: int
     began: float
+
+
+class ClosedTree(NamedTuple):
+    """The name of an element that draws a closed shadow tree, and the middle of a part of that in its document."""
+
+    host: Annotated[str, StringConstraints(max_length=_HOST_CHARACTERS)]
+    x: FiniteFloat
+    y: FiniteFloat
 
 
 class UnknownPlaceError(Exception):
@@ -50,7 +68,17 @@ class ClosedFields:
         if cdp is None:
             return 0
         async with self._asking:
-            return await _count(cdp)
+            return await _count(cdp, _SEARCHES)
+
+    async def trees(self, cdp: CDPSession | None, page: Page) -> list[ClosedTree]:
+        """Return what is seen of closed shadow trees in the main frame and in frames with the same renderer."""
+        if cdp is None:
+            return []
+        async with self._asking:
+            if not (total := await _count(cdp, _PARTS)) or total == await world.evaluate(page, _OPEN_PARTS):
+                return []
+            found = await _asked_of_each(cdp, _PARTS, _MOST_PARTS, _closed_tree)
+            return [each for each in found if each is not None]
 
     async def boxes(self, cdp: CDPSession, found: Mapping[Frame, Found], total: int) -> dict[Frame, list[Box]]:
         """Return the boxes of secret fields in closed roots, for the main frame and each frame with its own renderer.
@@ -64,7 +92,7 @@ class ClosedFields:
             known = Counter[Frame]()
             for frame, facts in found.items():
                 known[_drawn_with(frame, sessions)] += facts.fields
-            totals = [total, *await asyncio.gather(*(_count(sessions[frame]) for frame in [*sessions][1:]))]
+            totals = [total, *await asyncio.gather(*(_count(sessions[frame], _SEARCHES) for frame in [*sessions][1:]))]
             asked = zip(sessions.items(), totals, strict=True)
             boxes = await asyncio.gather(*(_boxes(each, known[frame], total) for (frame, each), total in asked))
             return dict(zip(sessions, boxes, strict=True))
@@ -93,8 +121,8 @@ def _drawn_with(frame: Frame, sessions: Mapping[Frame, CDPSession]) -> Frame:
     return frame
 
 
-async def _count(cdp: CDPSession) -> int:
-    searches = [cdp.send("DOM.performSearch", {"query": query}) for query in _SEARCHES]
+async def _count(cdp: CDPSession, queries: Sequence[str]) -> int:
+    searches = [cdp.send("DOM.performSearch", {"query": query}) for query in queries]
     _, *results, _ = await asyncio.gather(cdp.send("DOM.enable"), *searches, cdp.send("DOM.disable"))
     return int(sum(result["resultCount"] for result in results))
 
@@ -105,32 +133,49 @@ async def _boxes(cdp: CDPSession, known: int, total: int) -> list[Box]:
     counted = await cdp.send("Memory.getDOMCounters")
     if total > _MOST_FIELDS or counted["nodes"] > _MOST_NODES:
         raise UnknownPlaceError
-    try:
-        await cdp.send("DOM.getDocument", {"depth": 0})
-        places = await asyncio.gather(*(_place(cdp, node_id) for node_id in await _nodes(cdp)))
-    finally:
-        await asyncio.gather(cdp.send("Runtime.releaseObjectGroup", {"objectGroup": _GROUP}), cdp.send("DOM.disable"))
+    places = await _asked_of_each(cdp, _SEARCHES, _MOST_FIELDS, _place)
     return [place for place in places if place is not None]
 
 
-async def _nodes(cdp: CDPSession) -> list[int]:
-    """Return the node ids of all fields."""
+async def _asked_of_each(
+    cdp: CDPSession, queries: Sequence[str], most: int, ask: Callable[[CDPSession, int], Awaitable[T]]
+) -> list[T]:
+    """Return the answers about each node that a search finds."""
+    try:
+        await cdp.send("DOM.getDocument", {"depth": 0})
+        return await asyncio.gather(*(ask(cdp, node_id) for node_id in await _nodes(cdp, queries, most)))
+    finally:
+        await asyncio.gather(cdp.send("Runtime.releaseObjectGroup", {"objectGroup": _GROUP}), cdp.send("DOM.disable"))
+
+
+async def _nodes(cdp: CDPSession, queries: Sequence[str], most: int) -> list[int]:
+    """Return the node ids of what a search finds."""
     nodes = list[int]()
-    for query in _SEARCHES:
+    for query in queries:
         search = await cdp.send("DOM.performSearch", {"query": query})
         if search["resultCount"]:
-            part = {"searchId": search["searchId"], "fromIndex": 0, "toIndex": min(search["resultCount"], _MOST_FIELDS)}
+            part = {"searchId": search["searchId"], "fromIndex": 0, "toIndex": min(search["resultCount"], most)}
             nodes += (await cdp.send("DOM.getSearchResults", part))["nodeIds"]
     return nodes
+
+
+async def _said_by(cdp: CDPSession, node_id: int, source: str) -> object:
+    """Return what a script says of a node."""
+    resolved = await cdp.send("DOM.resolveNode", {"nodeId": node_id, "objectGroup": _GROUP})
+    object_id = resolved["object"]["objectId"]
+    asked = {"functionDeclaration": source, "objectId": object_id, "arguments": [{"objectId": object_id}]}
+    return (await cdp.send("Runtime.callFunctionOn", {**asked, "returnByValue": True}))["result"].get("value")
+
+
+async def _closed_tree(cdp: CDPSession, node_id: int) -> ClosedTree | None:
+    said = await _said_by(cdp, node_id, _CLOSED_PART)
+    return None if said is None else results.of_kind(ClosedTree, said)
 
 
 async def _place(cdp: CDPSession, node_id: int) -> Box | None:
     """Return the field's box in the window if it shows a secret in a closed root, else None. Raises
     UnknownPlaceError."""
-    resolved = await cdp.send("DOM.resolveNode", {"nodeId": node_id, "objectGroup": _GROUP})
-    object_id = resolved["object"]["objectId"]
-    asked = {"functionDeclaration": _CLOSED_SECRET, "objectId": object_id, "arguments": [{"objectId": object_id}]}
-    shows = (await cdp.send("Runtime.callFunctionOn", {**asked, "returnByValue": True}))["result"].get("value")
+    shows = await _said_by(cdp, node_id, _CLOSED_SECRET)
     if shows is False:
         return None
     if shows is not True:

@@ -1,18 +1,22 @@
 """One client's reads of a page, and what this client was shown of it."""
 
+import contextlib
 import time
 from collections.abc import Awaitable, Callable
 
-from playwright.async_api import Locator, Page
+from playwright.async_api import Error as PlaywrightError
+from playwright.async_api import FloatRect, Locator, Page
 from pydantic import JsonValue
 
 from browse_together.contract.model import Json, weight
 from browse_together.contract.next_calls import next_call
 from browser_service.host.elements import locators
+from browser_service.host.elements.closed_fields import ClosedTree
 from browser_service.host.events import well_formed
 from browser_service.host.reading import snapshot, tree
 from browser_service.host.reading.folding import folded
 from browser_service.host.reading.snapshot import ClientView, Refs, State
+from browser_service.host.reading.tree_text import closed_advice
 from browser_service.host.record.record import PageRecord
 from browser_service.host.tabs.observation import Observation
 from browser_service.host.tabs.tab import MOST_READ_WEIGHT, Read
@@ -44,6 +48,17 @@ class Looks:
         view.update(taken)
         self._note_title(taken.state)
         return view
+
+    async def closed(self, element: Locator | None = None) -> Json:
+        """Return the part of a reply that names what closed shadow trees draw on the page, or within an element."""
+        tab, around = self._record.open_tab, None
+        with contextlib.suppress(PlaywrightError):  # the page has gone elsewhere: what it drew is not there
+            trees = await tab.closed_fields.trees(tab.cdp, tab.page)
+            around = await element.first.bounding_box() if element is not None and trees else None
+            if element is not None:
+                trees = [each for each in trees if around and _is_within(each, around)]
+            return closed_advice([each.host for each in trees])
+        return {}
 
     @property
     def shown_state(self) -> State | None:
@@ -129,3 +144,7 @@ class Looks:
         if max_age_ms and record.revision == revision and weight(found) <= MOST_READ_WEIGHT:
             reads[key] = Read(revision, at, found)
         return found
+
+
+def _is_within(part: ClosedTree, box: FloatRect) -> bool:
+    return 0 <= part.x - box["x"] <= box["width"] and 0 <= part.y - box["y"] <= box["height"]

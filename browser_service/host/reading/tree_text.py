@@ -9,7 +9,6 @@ from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Locator, Page
 
 from browse_together.contract.background import AtMost
-from browse_together.contract.cuts import cut
 from browse_together.contract.model import Json
 from browse_together.contract.next_calls import next_call, plain
 from browser_service.host import errors
@@ -29,8 +28,6 @@ class BeyondTree:
     """True for SVG documents and framesets, which have no body."""
     canvases: int = 0
     embedded: tuple[str, ...] = ()
-    closed: tuple[str, ...] = ()
-    """The elements that seem to draw a closed shadow tree."""
 
     def advice(self, url: str) -> Json:
         """Return the part of a reply that names what else the page at this address shows, and the calls that read
@@ -38,21 +35,28 @@ class BeyondTree:
         if self.pdf:
             return {"advice": f"a PDF: {next_call('fetch', url=url)} gives its file and its text"}
         said: list[str] = []
-        by_eye = f"{next_call('screenshot')}, {next_call('mouse', do='click', x=..., y=...)}"
         if self.canvases:
             canvases = "a canvas" if self.canvases == 1 else f"{self.canvases} canvases"
-            said.append(f"it draws on {canvases}, without words here: {by_eye}")
-        if self.closed:
-            hosts = ", ".join(f"<{host}>" for host in self.closed)
-            said.append(f"what {hosts} draws cannot be read (a closed shadow tree): {by_eye}")
+            said.append(f"it draws on {canvases}, without words here: {by_eye()}")
         if self.embedded:
             page = next_call("open_page", url=self.embedded[0])
             said.append(f"what it embeds (<object>) is not here: {page}")
         return {"advice": "; ".join(said)} if said else {}
 
 
-_HOST_CHARACTERS: Final = 40
+_MOST_HOSTS: Final = 3
 NOTHING_BEYOND: Final = BeyondTree()
+
+
+def by_eye() -> str:
+    """Return the calls for what only a picture shows."""
+    return f"{next_call('screenshot')}, {next_call('mouse', do='click', x=..., y=...)}"
+
+
+def closed_advice(hosts: list[str]) -> Json:
+    """Return the part of a reply that names elements that draw closed shadow trees, and what can be done there."""
+    names = ", ".join(f"<{host}>" for host in [*dict.fromkeys(hosts)][:_MOST_HOSTS])
+    return {"advice": f"what {names} draws cannot be read (a closed shadow tree): {by_eye()}"} if hosts else {}
 
 
 def joined(*replies: Json) -> Json:
@@ -64,10 +68,7 @@ def joined(*replies: Json) -> Json:
 def beyond_tree(found: Any) -> BeyondTree:  # Any: JSON, of a page
     """Parse the script's result. Raises TypeError, ValueError or LookupError for any other."""
     pdf, bodiless = bool(found["pdf"]), bool(found["bodiless"])
-    closed = tuple(cut(str(host), _HOST_CHARACTERS) for host in found["closed"])
-    return BeyondTree(
-        pdf, bodiless, int(found["canvases"]), tuple(abridged(str(url)) for url in found["embedded"]), closed
-    )
+    return BeyondTree(pdf, bodiless, int(found["canvases"]), tuple(abridged(str(url)) for url in found["embedded"]))
 
 
 _MOST_CHARACTERS: Final = 1_500_000

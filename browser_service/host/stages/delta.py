@@ -144,7 +144,7 @@ async def page_delta(
         return PageDelta(before.fields) if before.changes else None
     async with AtMost(LOOK_MS / 1000, PlaywrightError):
         if observation.visited_urls and action.navigates:
-            return PageDelta(_outline(page, await page.looks.refresh_view(LOOK_MS), OUTLINE_TEXT))
+            return PageDelta(await _outline(page, await page.looks.refresh_view(LOOK_MS), OUTLINE_TEXT))
         moves, last = page.observer.moves, page.looks.view
         state = _known_state(page, observation) or await page.looks.state(TURNS)
         if outlines(page, action) or (last is not None and last.document == state.document):
@@ -178,7 +178,7 @@ async def _delta_of_act(
         return _delta_of_comparison(action, comparison, before, unchanged, same=same, earlier=earlier, late=late)
     if page.looks.view is None:
         return None
-    fields = _outline(page, page.looks.view, _SHORT_OUTLINE if last else OUTLINE_TEXT)
+    fields = await _outline(page, page.looks.view, _SHORT_OUTLINE if last else OUTLINE_TEXT)
     return PageDelta(fields, changed=previous is not None and not same, unchanged=_DOCUMENT if same else "")
 
 
@@ -239,11 +239,11 @@ def _too_large(page: BrowserPage) -> str:
     return f"too large a page to compare it unasked: {next_call('snapshot', page_id=page.page_id, since=True)}"
 
 
-def _outline(page: BrowserPage, view: ClientView, budget: int) -> Json:
+async def _outline(page: BrowserPage, view: ClientView, budget: int) -> Json:
     note = loading.describe(view, page.pending())
     text, nodes = outline(view.tree, budget - len(note))
     view.add_refs(nodes)
-    beyond = view.state.beyond.advice(page.url) if view.state else {}
+    beyond = joined(view.state.beyond.advice(page.url) if view.state else {}, await page.looks.closed())
     lines, again = "\n".join(filter(None, [text, note])), loading.again(page.page_id)
     is_bare = not (lines or beyond or page.url == "about:blank")
     advice = again if note else f"{loading.EMPTY}{again}" if is_bare else ""

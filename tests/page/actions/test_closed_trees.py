@@ -1,0 +1,62 @@
+"""Tests that each reading says that closed shadow trees draw what it cannot read, and what can be done there."""
+
+import pytest
+
+from tests.support.json import AnyJson
+from tests.support.tab import Tab
+
+pytestmark = [pytest.mark.anyio, pytest.mark.one_window]
+
+PLAIN = """<h1>Shop</h1><p id=open>Words</p><div id=h></div><div id=o></div><sign-in></sign-in>
+<div style="height:40px;background:red"></div><script>
+const buy = '<button onclick="document.title = 1">Buy</button>';
+h.attachShadow({mode: 'closed'}).innerHTML = `<p>Price 5</p>${buy}`;
+o.attachShadow({mode: 'open'}).innerHTML = '<p>Open words</p><section></section>';
+customElements.define('sign-in', class extends HTMLElement {
+  constructor() { super(); this.attachShadow({mode: 'closed'}).innerHTML = '<form>Member <input></form>'; }
+});
+</script>"""
+READINGS: dict[str, tuple[str, AnyJson]] = {
+    "snapshot": ("snapshot", {}),
+    "raw": ("content", {}),
+    "text": ("content", {"format": "text"}),
+    "markdown": ("content", {"format": "markdown"}),
+    "query": ("content", {"query": "price"}),
+    "words": ("extract_text", {"selector": "body"}),
+    "find": ("find", {"text": "Buy"}),
+}
+
+
+@pytest.mark.parametrize("name", READINGS)
+async def test_a_reading_names_the_elements_that_draw_closed_trees(tab: Tab, name: str) -> None:
+    await tab.show(PLAIN)
+    action, given = READINGS[name]
+    advice = (await tab.call(action, **given))["advice"]
+    assert "what <div#h>, <sign-in> draws cannot be read (a closed shadow tree): screenshot" in advice
+
+
+async def test_a_page_that_is_opened_is_told_with_them_and_what_they_draw_is_clicked_by_place(tab: Tab) -> None:
+    tab.site.page("/shop", PLAIN)
+    opened = await tab.call("goto", pageId="tab", url=tab.site.url("/shop"))
+    assert "<div#h>" in opened["advice"]
+    x, y = await tab.sees("(({x, bottom}) => [x + 20, bottom - 8])(h.getBoundingClientRect())")
+    await tab.call("mouse", do="click", x=x, y=y)
+    assert await tab.sees("document.title") == "1"
+
+
+async def test_a_part_names_only_those_in_it_and_a_page_without_any_says_nothing(tab: Tab) -> None:
+    await tab.show(PLAIN)
+    assert "advice" not in await tab.call("extract_text", selector="#open")
+    assert "advice" not in await tab.call("content", selector="#open", format="text")
+    assert "<div#h> draws" in (await tab.call("extract_text", selector="#h"))["advice"]
+    await tab.show("<div id=o></div><p>x</p><script>o.attachShadow({mode: 'open'}).innerHTML = '<p>y</p>'</script>")
+    assert "advice" not in await tab.call("snapshot")
+
+
+async def test_what_nobody_sees_of_them_is_not_named(tab: Tab) -> None:
+    """Nor are the marks that we draw ourselves."""
+    await tab.show(
+        "<p id=p>x</p><div id=h hidden></div><script>h.attachShadow({mode: 'closed'}).innerHTML = '<p>y</p>'</script>"
+    )
+    await tab.call("highlight", selector="#p")
+    assert "advice" not in await tab.call("snapshot")
