@@ -22,7 +22,7 @@ from browse_together.contract.argument_errors import Body
 from browse_together.contract.errors import BrowseError, InvalidRequest, ValidationFailed
 from browse_together.contract.model import object_at
 from browse_together.contract.next_calls import next_call
-from browse_together.contract.schema import full_schema, properties_of, required_of, second_names
+from browse_together.contract.schema import full_schema, is_left_out, properties_of, required_of, second_names
 
 CATEGORIES: Final = (
     "navigation",
@@ -149,8 +149,8 @@ def unwrap(body: Body) -> dict[str, JsonValue]:
 
 
 def _without_texts(body: Body) -> dict[str, JsonValue]:
-    """Parse JSON texts of lists and objects in a body, wherever its action does not take texts, and take a word for a
-    list of one."""
+    """Parse JSON texts of lists and objects in a body, wherever its action does not take texts, take a word for a
+    list of one, and leave out an empty text that stands for nothing."""
     given, name = {**body}, body.get("action")
     if not isinstance(name, str) or name not in NAMES or not any(isinstance(value, str) for value in given.values()):
         return given
@@ -161,7 +161,9 @@ def _without_texts(body: Body) -> dict[str, JsonValue]:
         property_, bag = properties.get(listed, {}), key in action.option_bags
         if not isinstance(value, str) or not (property_ or bag):
             continue
-        if value.lstrip()[:1] in {"[", "{"} and (bag or property_.get("type") in {"array", "object"}):
+        if is_left_out(property_, value):
+            del given[key]
+        elif value.lstrip()[:1] in {"[", "{"} and (bag or property_.get("type") in {"array", "object"}):
             given[key] = cast("JsonValue", decoded(value))
         elif property_.get("type") == "array" and object_at(property_, "items").get("type") == "string":
             given[key] = [value]

@@ -9,7 +9,7 @@ from pydantic import AliasChoices, JsonValue
 
 from browse_together.contract.actions.arguments import MOST_TEXT
 from browse_together.contract.actions.base import Action, PageAction, SessionAction
-from browse_together.contract.actions.traits import Unaddressed
+from browse_together.contract.actions.traits import Effect, Unaddressed
 
 Schema = dict[str, JsonValue]
 
@@ -92,10 +92,23 @@ def full_schema(action: type[Action]) -> Schema:
     ordered = [name for name in properties if name not in inherited] + [
         name for name in properties if name in inherited
     ]
-    result: Schema = {"type": "object", "properties": {name: properties[name] for name in ordered}}
-    if required := schema.get("required"):
-        result["required"] = required
+    required = required_of(schema)
+    strict = {*properties} if action.effect is Effect.DESTROYS else {*required, *action.id_fields}
+    taken = {name: properties[name] if name in strict else _or_empty(properties[name]) for name in ordered}
+    result: Schema = {"type": "object", "properties": {**taken}, **({"required": [*required]} if required else {})}
     return {**result, "additionalProperties": False}
+
+
+def _or_empty(node: Schema) -> Schema:
+    """Allow "" for a text that may be left out and cannot be empty: clients fill in what they do not mean to give.
+    What destroys, and whom it concerns, is not widened by that."""
+    is_text = node.get("type") == "string" and "pattern" not in node and "enum" not in node
+    return {**node, "minLength": 0} if is_text and node.get("minLength") else node
+
+
+def is_left_out(node: Schema, value: JsonValue) -> bool:
+    """Return whether a value stands for an argument that is left out, by the argument's full schema."""
+    return value == "" and node.get("minLength") == 0
 
 
 def listed_schema(action: type[Action]) -> Schema:

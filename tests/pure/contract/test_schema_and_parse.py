@@ -158,6 +158,43 @@ def test_a_file_name_that_windows_takes_for_a_device_is_refused(name: str) -> No
 
 
 @every_action
+@given(data=st.data())
+@one
+def test_an_empty_text_for_an_argument_that_may_be_left_out_and_cannot_be_empty_is_none(
+    action: type[Action], data: st.DataObject
+) -> None:
+    chosen = data.draw(arguments_of(action))
+    for name, node in properties_of(schema_of(action)).items():
+        if node.get("minLength") == 0:
+            rest = {key: value for key, value in chosen.items() if key != name}
+            validator(action).validate({**rest, name: ""})
+            if name != ALSO_NEEDED.get(action.name()):
+                assert asked(action, {**rest, name: ""}) == asked(action, rest)
+
+
+@pytest.mark.parametrize(("name", "argument"), [("fill", "value"), ("type", "text"), ("select_option", "value")])
+def test_an_empty_text_that_means_something_is_kept(name: str, argument: str) -> None:
+    body = asked(ACTIONS[name], {"selector": "#a", argument: ""}).wire_body()
+    assert body[argument] == ""
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"action": "find", "text": "", "role": ""},
+        {"action": "click", "selector": ""},
+        {"action": "clear_cookies", "domain": ""},
+        {"action": "halt_agent", "how": "stop", "to": ""},
+    ],
+)
+def test_an_empty_text_is_neither_what_an_action_needs_nor_all_that_it_could_destroy_or_concern(
+    body: Arguments,
+) -> None:
+    with pytest.raises(ValidationFailed):
+        parse(body)
+
+
+@every_action
 @given(data=st.data(), stranger=WORDS)
 @one
 def test_an_argument_that_the_schema_lacks_is_refused(action: type[Action], data: st.DataObject, stranger: str) -> None:
@@ -182,7 +219,7 @@ def beyond(node: Schema) -> list[JsonValue]:
     outside: list[JsonValue] = ["never-a-choice"] if "enum" in node else []
     outside += [cast("float", node["minimum"]) - 1] if "minimum" in node else []
     outside += [cast("float", node["maximum"]) + 1] if "maximum" in node else []
-    outside += [""] if "minLength" in node else []
+    outside += [""] if node.get("minLength") else []
     outside += ["x" * (cast("int", node["maxLength"]) + 1)] if "maxLength" in node else []
     outside += [["x"] * (cast("int", node["maxItems"]) + 1)] if "maxItems" in node else []
     too_many = range(cast("int", node.get("maxProperties", 0)) + 1)
