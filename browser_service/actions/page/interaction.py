@@ -50,7 +50,7 @@ async def click(page: BrowserPage, action: interaction.Click) -> Json:
     check_button(page, action.button)
     element = await _element(page, action)
     frame = page.looks.document_of(action.selector, action.frame)
-    scaled = frame is None and await scaled_frames.has(page.playwright, element, action.timeout)
+    scaled = await _is_scaled(page, action, element)
 
     async def press_mouse(found: Locator) -> None:
         times = 0 if action.trial else action.click_count
@@ -211,7 +211,12 @@ async def _copy(page: BrowserPage, element: Locator | ElementHandle, press_keys:
 async def hover(page: BrowserPage, action: interaction.Hover) -> Json:
     element = await _element(page, action)
 
+    scaled = await _is_scaled(page, action, element)
+
     async def put_mouse(found: Locator) -> None:
+        if scaled:
+            await scaled_frames.hover(page.playwright, found, action.position, action.timeout)
+            return
         await sent(found.hover(**action.own_arguments(), timeout=action.timeout), clicks(0, action.modifiers))
 
     await page.elements.act(element, action.selector, put_mouse, strict=action.strict)
@@ -252,8 +257,13 @@ async def _set_tick(page: BrowserPage, action: interaction.Check | interaction.U
     """Set the tick, and judge by what the page shows afterwards, which may change late or be reverted."""
     element = await _element(page, action)
 
+    scaled = await _is_scaled(page, action, element)
+
     async def tick(found: Locator) -> None:
-        ticking = (found.check if ticked else found.uncheck)(**action.own_arguments(), timeout=action.timeout)
+        if scaled:
+            ticking = scaled_frames.tick(page.playwright, found, action, ticked=ticked)
+        else:
+            ticking = (found.check if ticked else found.uncheck)(**action.own_arguments(), timeout=action.timeout)
         await sent(ticking, clicks(0 if action.trial else 1))
 
     async def act() -> None:
@@ -275,6 +285,12 @@ async def _set_tick(page: BrowserPage, action: interaction.Check | interaction.U
         )
     page.remember_field(action.selector, action.frame, field, strict=action.strict)
     return {"checked": checked, "observed": f"it is {'checked' if checked else 'not checked'} now"}
+
+
+async def _is_scaled(page: BrowserPage, action: ElementAction, element: Locator) -> bool:
+    if page.looks.document_of(action.selector, action.frame) is not None:
+        return False
+    return await scaled_frames.has(page.playwright, element)
 
 
 async def _element(page: BrowserPage, action: ElementAction, *, for_act: bool = True) -> Locator:

@@ -9,6 +9,7 @@ from playwright.async_api import ElementHandle, Locator, Mouse
 from typing_extensions import TypedDict
 
 from browse_together.contract.actions.pointer import DragAndDrop
+from browser_service.actions.support import scaled_frames
 from browser_service.host import world
 from browser_service.host.elements import targets
 from browser_service.host.elements.locators import evaluate_all, none_if_gone
@@ -59,18 +60,13 @@ class Drag:
         Where the target can be hit as it is, the mouse stays at the source meanwhile: a handle may show only as long as
         the mouse is on what has it. The mouse approaches from beside the target's middle, because a sortable list
         cannot tell from the exact middle of a card on which side to insert."""
-        mouse, given = self.source.page.mouse, action.own_arguments()
-        start, end = given.get("source_position"), given.get("target_position")
-        checks = {name: given.get(name) for name in ("force", "scroll")}
-        on_source = partial(self.source.hover, **checks, position=start, timeout=action.timeout)
-        await on_source(trial=action.trial)
-        element = await world.handle_of(target, action.timeout)
-        if action.trial or not results.value_of(await world.evaluate(element, _CAN_BE_HIT, end)):
-            await target.hover(**checks, position=end, trial=True, timeout=action.timeout)
-            if action.trial:
-                return
-            await _reveal(self.element, action.timeout)
-            await on_source()
+        mouse, end = self.source.page.mouse, action.own_arguments().get("target_position")
+        if await scaled_frames.has(self.source.page, self.source):
+            await scaled_frames.hover(self.source.page, self.source, action.source_position, action.timeout)
+        else:
+            await self._check(target, action)
+        if action.trial:
+            return
         await sent(mouse.down(), clicks())
         try:
             if action.scroll == "auto":
@@ -82,6 +78,20 @@ class Drag:
             await asyncio.sleep(_PAUSE_S)
         finally:
             await mouse.up()
+
+    async def _check(self, target: Locator, action: DragAndDrop) -> None:
+        """Check both ends, and leave the mouse at the source."""
+        given = action.own_arguments()
+        start, end = given.get("source_position"), given.get("target_position")
+        checks = {name: given.get(name) for name in ("force", "scroll")}
+        on_source = partial(self.source.hover, **checks, position=start, timeout=action.timeout)
+        await on_source(trial=action.trial)
+        element = await world.handle_of(target, action.timeout)
+        if action.trial or not results.value_of(await world.evaluate(element, _CAN_BE_HIT, end)):
+            await target.hover(**checks, position=end, trial=True, timeout=action.timeout)
+            if not action.trial:
+                await _reveal(self.element, action.timeout)
+                await on_source()
 
     async def events(self) -> DragEvents:
         events: DragEvents = {"dragstart": False}

@@ -30,12 +30,13 @@ class Point(NamedTuple):
 
 
 class FrameCorner(NamedTuple):
-    """Where the document in a frame begins in the one around it, and by how much it is drawn larger."""
+    """Where the document in a frame begins in the one around it, by how much it is drawn larger, and its own zoom."""
 
     left: FiniteFloat
     top: FiniteFloat
     across: FiniteFloat
     down: FiniteFloat
+    zoom: FiniteFloat
 
     def around(self, x: float, y: float) -> Point:
         """Return where a point of the frame is in the document around it."""
@@ -91,13 +92,13 @@ async def point_of(element: ElementHandle, point: Json | None, *, ticks: bool = 
 
 
 async def is_scaled(element: ElementHandle) -> bool:
-    """Return whether an element is in a frame of another origin that is drawn smaller or larger."""
+    """Return whether an element is in a frame that is zoomed, or of another origin and drawn smaller or larger."""
     frame = await element.owner_frame()
     while frame is not None and (around := frame.parent_frame) is not None:
-        if origin_of_frame(frame) != origin_of_frame(around):
-            _, _, across, down = await _corner(taken(await frame.frame_element()))
-            if abs(across - 1) > _TELLS or abs(down - 1) > _TELLS:
-                return True
+        _, _, *scales, zoom = await _corner(taken(await frame.frame_element()))
+        scales = [zoom] if origin_of_frame(frame) == origin_of_frame(around) else scales
+        if any(abs(scale - 1) > _TELLS for scale in scales):
+            return True
         frame = around
     return False
 

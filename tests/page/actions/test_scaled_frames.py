@@ -1,4 +1,4 @@
-"""Tests that a click in a frame that is drawn smaller or larger reaches its element, or is said to have missed it."""
+"""Tests that acts by the mouse in a frame that is drawn smaller or larger reach their elements or are said to miss."""
 
 import pytest
 
@@ -27,6 +27,35 @@ async def test_a_click_in_a_scaled_frame_of_another_site_reaches_its_element(
         where = {"selector": pay.partition("[ref=")[2].partition("]")[0]}
     await tab.call("click", **where)
     assert await tab.sees("seen") == 1
+
+
+ENDS = """<body style="margin:0"><div style="height:80px"></div><style>* {margin-left: 60px}</style>
+<button id=b>Pay</button><input id=c type=checkbox><div id=d draggable=true style="width:60px;height:30px">drag</div>
+<div id=z style="width:60px;height:40px;margin-left:200px">zone</div><script>
+const tell = (of, kind) => of.addEventListener(kind, () => parent.postMessage(kind, '*'));
+tell(b, 'mouseover'); tell(b, 'dblclick'); tell(b, 'contextmenu'); tell(c, 'change'); tell(z, 'drop');
+z.ondragover = e => e.preventDefault();</script>"""
+ACTS: dict[str, tuple[str, AnyJson]] = {
+    "mouseover": ("hover", {"selector": "#b"}),
+    "dblclick": ("click", {"selector": "#b", "clickCount": 2}),
+    "contextmenu": ("click", {"selector": "#b", "button": "right"}),
+    "change": ("check", {"selector": "#c"}),
+    "drop": ("drag_and_drop", {"source": "#d", "target": "#z"}),
+}
+
+
+@pytest.mark.parametrize("host", ["localhost", "127.0.0.1"])
+@pytest.mark.parametrize("style", ["transform:scale(.5)", "zoom:.5", "transform:scale(1.5);transform-origin:0 0"])
+async def test_every_act_by_the_mouse_in_a_scaled_frame_reaches_its_element(tab: Tab, style: str, host: str) -> None:
+    tab.site.page("/inner", ENDS)
+    await tab.show(
+        "<script>window.seen = []; onmessage = e => seen.push(e.data)</script>"
+        f"<iframe src='{tab.site.url('/inner', host)}' style='width:500px;height:300px;{style}'></iframe>"
+    )
+    for event, (action, given) in ACTS.items():
+        await tab.call(action, frame="iframe", timeout=3_000, **given)
+        assert await tab.sees(f"seen.includes('{event}')"), (action, given)
+    assert "not checked" in (await tab.call("uncheck", selector="#c", frame="iframe", timeout=3_000))["observed"]
 
 
 async def test_a_click_there_that_something_else_gets_is_said_to_have_missed(tab: Tab) -> None:
