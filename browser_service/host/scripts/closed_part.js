@@ -1,5 +1,5 @@
-// Returns, for what lies directly in a closed shadow root and can be seen, the host's name and where the middle of it is
-// in its document; else null.
+// Returns the name of the host of a closed shadow root, and where the middle of a part of it is in its document, for what
+// lies directly in such a root and can be seen; else null.
 const LEAST_DRAWN_PX = 12, MOST_OF_NAME = 40;
 
 export default e => {
