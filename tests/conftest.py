@@ -54,17 +54,28 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Where the slowest tests alone are asked for, import none of the files that have none."""
-    if config.getoption("markexpr") != "long" or collection_path.suffix != ".py":
+    """Import no file that has none of the tests that are asked for."""
+    if collection_path.suffix != ".py":
         return None
-    return "pytest.mark.long" not in collection_path.read_text(encoding="utf-8") or None
+    asked = str(config.getoption("markexpr"))
+    if asked.startswith("not (thorough"):
+        return _is_thorough(collection_path) or None
+    wanted = asked.partition(" ")[0]
+    if wanted not in {"long", "thorough"} or (wanted == "thorough" and _is_thorough(collection_path)):
+        return None
+    return f"pytest.mark.{wanted}" not in collection_path.read_text(encoding="utf-8") or None
+
+
+def _is_thorough(path: Path) -> bool:
+    """Tell whether a file's folder makes all of its tests thorough."""
+    return path.relative_to(TESTS).as_posix().startswith(THOROUGH) and path != PROMISES
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         place = item.path.relative_to(TESTS).as_posix()
         item.add_marker(place.partition("/")[0])
-        if place.startswith(THOROUGH) and item.path != PROMISES:
+        if _is_thorough(item.path):
             item.add_marker("thorough")
         if IS_REMOTE and (needs := item.get_closest_marker("host_here")) is not None:
             item.add_marker(pytest.mark.skip(*needs.args))
