@@ -17,19 +17,16 @@ def json_answer(body: str) -> Answer:
     return Answer(body, content_type="application/json")
 
 
-@pytest.mark.parametrize(
-    ("body", "says"),
-    [
+async def test_json_that_says_no_is_told_beside_a_status_that_says_yes(tab: Tab) -> None:
+    await tab.show(BUTTON)
+    for body, says in (
         ('{"ok": false, "error": "The card was declined"}', ", which says no: 'The card was declined'"),
         ('{"data": null, "errors": [{"message": "Not allowed"}]}', ", which says no: 'Not allowed'"),
         ('{"success": false}', ", which says no"),
         ('{"ok": true, "errors": [], "error": null}', ""),
-    ],
-)
-async def test_json_that_says_no_is_told_beside_a_status_that_says_yes(tab: Tab, body: str, says: str) -> None:
-    tab.site.page("/sent", json_answer(body))
-    await tab.show(BUTTON)
-    assert (await tab.call("click", selector="#b"))["observed"] == f"POST /sent → 200{says}"
+    ):
+        tab.site.page("/sent", json_answer(body))
+        assert (await tab.call("click", selector="#b"))["observed"] == f"POST /sent → 200{says}"
 
 
 async def test_an_answer_whose_body_was_cut_off_is_no_success(tab: Tab) -> None:

@@ -62,30 +62,29 @@ async def test_an_alert_that_went_with_a_typed_password_in_it_is_not_told(tab: T
     assert "hush" not in str(await tab.call("click", selector="#b"))
 
 
-@pytest.mark.parametrize("how", [{"modifiers": ["Control"]}, {"modifiers": ["Shift"]}, {"button": "middle"}], ids=str)
-async def test_a_page_that_a_click_with_a_key_opened_is_told_and_is_the_agents(
-    tab: Tab, how: dict[str, object]
-) -> None:
+async def test_a_page_that_a_click_with_a_key_opened_is_told_and_is_the_agents(tab: Tab) -> None:
     tab.site.page("/other", "<h1>Other</h1>")
     await tab.show("<a href=/other>Other</a>")
-    clicked = await tab.call("click", selector="a", pageId="tab", **how)
-    (popup,) = clicked["popups"]
-    assert popup in [page["pageId"] for page in (await tab.call("list_pages"))["yours"]]
-    assert "Other" in (await tab.call("snapshot", pageId=popup))["snapshot"]
+    for how in ({"modifiers": ["Control"]}, {"modifiers": ["Shift"]}, {"button": "middle"}):
+        clicked = await tab.call("click", selector="a", pageId="tab", **how)
+        (popup,) = clicked["popups"]
+        assert popup in [page["pageId"] for page in (await tab.call("list_pages"))["yours"]], how
+        assert "Other" in (await tab.call("snapshot", pageId=popup))["snapshot"], how
 
 
-@pytest.mark.parametrize("action", ["click", "fill", "check"])
-async def test_an_act_behind_a_modal_names_it(tab: Tab, action: str) -> None:
+async def test_an_act_behind_a_modal_names_it(tab: Tab) -> None:
     await tab.show(
-        f"<main id=m><input id=i type={'checkbox' if action == 'check' else 'text'} aria-label=Name></main>"
+        "<main id=m><input id=i aria-label=Name><input id=k type=checkbox aria-label=Agree></main>"
         "<dialog id=d><h2>Welcome</h2><button>Begin</button></dialog><script>d.showModal()</script>"
     )
-    given = {"value": "Ida"} if action == "fill" else {}
-    error = await tab.error(action, selector="#i", timeout=900, **given)
-    assert error["code"] == "ELEMENT_NOT_INTERACTABLE"
-    assert "is inert, behind the dialog 'Welcome'" in error["message"]
+    acts = [("click", {"selector": "#i"}), ("fill", {"selector": "#i", "value": "Ida"}), ("check", {"selector": "#k"})]
+    for action, given in acts:
+        error = await tab.error(action, timeout=900, **given)
+        assert error["code"] == "ELEMENT_NOT_INTERACTABLE"
+        assert "is inert, behind the dialog 'Welcome'" in error["message"], action
     await tab.call("evaluate_script", expression="d.close(); m.inert = true; 1")
-    assert "is inert: " in (await tab.error(action, selector="#i", timeout=900, **given))["message"]
+    for action, given in acts:
+        assert "is inert: " in (await tab.error(action, timeout=900, **given))["message"]
 
 
 async def test_items_that_slide_open_are_told_with_their_words(tab: Tab) -> None:

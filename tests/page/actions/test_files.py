@@ -97,9 +97,9 @@ async def test_upload_file_says_what_the_page_made_of_the_input(tab: Tab) -> Non
     assert result["observed"] == "a.txt (1,280 bytes) was chosen; the input is empty by now, as the page made it"
 
 
-@pytest.mark.parametrize(
-    ("given", "field", "said"),
-    [
+async def test_upload_file_names_what_is_wrong_with_a_file(tab: Tab) -> None:
+    await tab.show(FORM)
+    for given, field, said in (
         ({"name": "a.txt"}, "files", "no upload folders (BROWSE_UPLOAD_ROOTS)"),
         ({"name": "a.txt", "text": "a", "data": "YQ=="}, "files.0", "two contents"),
         ({"name": "a.txt", "data": "no!"}, "files.0.data", "is no base64"),
@@ -107,13 +107,10 @@ async def test_upload_file_says_what_the_page_made_of_the_input(tab: Tab) -> Non
         ({"path": "a.txt"}, "files", "no upload folders (BROWSE_UPLOAD_ROOTS)"),
         ({"path": "a.txt", "text": "a"}, "files.0", "two contents"),
         ({"mimeType": "a/b"}, "files.0", "needs 'path', 'artifactId', or 'name'"),
-    ],
-)
-async def test_upload_file_names_what_is_wrong_with_a_file(tab: Tab, given: object, field: str, said: str) -> None:
-    await tab.show(FORM)
-    error = await tab.error("upload_file", selector="#one", files=[given])
-    assert (error["code"], error["details"]["context"]["field"]) == ("VALIDATION_ERROR", field)
-    assert said in error["message"]
+    ):
+        error = await tab.error("upload_file", selector="#one", files=[given])
+        assert (error["code"], error["details"]["context"]["field"]) == ("VALIDATION_ERROR", field)
+        assert said in error["message"]
 
 
 async def test_an_artifact_is_uploaded_only_by_its_own_client(tab: Tab, other: Agent) -> None:

@@ -88,9 +88,8 @@ async def test_generate_pdf_of_some_pages_with_colours_margins_header_and_footer
     assert "/StructTreeRoot" in pdf.trailer["/Root"]  # type: ignore[operator] # a dictionary
 
 
-@pytest.mark.parametrize(
-    ("wrong", "field"),
-    [
+async def test_generate_pdf_refuses_what_cannot_be_printed_and_names_it(tab: Tab) -> None:
+    refused: list[tuple[dict[str, AnyJson], str]] = [
         ({"format": "A9"}, "format"),
         ({"width": "wide"}, "width"),
         ({"format": "A4", "width": "10cm"}, "width"),
@@ -98,13 +97,11 @@ async def test_generate_pdf_of_some_pages_with_colours_margins_header_and_footer
         ({"pageRanges": "first"}, "pageRanges"),
         ({"margin": {"top": "-1cm"}}, "margin.top"),
         ({"path": "out.pdf"}, "path"),
-    ],
-)
-async def test_generate_pdf_refuses_what_cannot_be_printed_and_names_it(
-    tab: Tab, wrong: dict[str, AnyJson], field: str
-) -> None:
-    error = await tab.error("generate_pdf", pageId="none", **wrong)
-    assert (error["code"], error["status"], error["details"]["context"]["field"]) == ("VALIDATION_ERROR", 422, field)
+    ]
+    for wrong, field in refused:
+        error = await tab.error("generate_pdf", pageId="none", **wrong)
+        named = error["details"]["context"]["field"]
+        assert (error["code"], error["status"], named) == ("VALIDATION_ERROR", 422, field)
 
 
 async def test_generate_pdf_of_sheets_that_are_not_there_says_so(tab: Tab) -> None:

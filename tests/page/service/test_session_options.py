@@ -68,22 +68,18 @@ async def test_a_proxy_is_used_and_its_password_told_to_nobody(agent: Agent, sit
         assert "s3cret-proxy" not in reply.text
 
 
-@pytest.mark.parametrize(
-    ("wrong", "field"),
-    [
+async def test_an_option_that_cannot_be_is_named_and_makes_no_session(agent: Agent) -> None:
+    options: list[tuple[dict[str, AnyJson], str]] = [
         ({"permissions": ["clipboard"]}, "permissions.0"),
         ({"timezone": "Mars/Olympus"}, "timezone"),
         ({"viewport": {"width": 0}}, "viewport.width"),
         ({"proxy": {"server": "http://u:p@host"}}, "proxy.server"),
         ({"locale": "german"}, "locale"),
         ({"ttl": 0}, "ttl"),
-    ],
-)
-async def test_an_option_that_cannot_be_is_named_and_makes_no_session(
-    agent: Agent, wrong: dict[str, AnyJson], field: str
-) -> None:
-    error = await agent.error("create_session", sessionId="never", **wrong)
-    assert (error["code"], error["details"]["context"]["field"]) == ("VALIDATION_ERROR", field)
+    ]
+    for wrong, field in options:
+        error = await agent.error("create_session", sessionId="never", **wrong)
+        assert (error["code"], error["details"]["context"]["field"]) == ("VALIDATION_ERROR", field)
     assert (await agent.error("get_session", sessionId="never"))["code"] == "SESSION_NOT_FOUND"
 
 

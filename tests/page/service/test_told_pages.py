@@ -18,6 +18,11 @@ async def given_up(service: RunningService, agent: Agent, site: Site) -> Session
     session_id = f"s{uuid4().hex[:8]}"
     await agent.call("create_session", sessionId=session_id)
     await agent.call("goto", pageId=f"p{session_id}", sessionId=session_id, url=site.page("/told", "told"))
+    return await closed(service, session_id)
+
+
+async def closed(service: RunningService, session_id: str) -> SessionSpec:
+    """Close a session on the host, and return what it is opened by."""
     spec = await service.host.close(session_id)
     assert spec is not None
     await service.host.settle(session_id)
@@ -43,9 +48,11 @@ async def test_an_address_that_no_caller_may_open_is_not_opened_because_a_host_t
     assert again["status"] == 200
 
 
-@pytest.mark.parametrize(
-    "changes",
-    [
+async def test_a_page_comes_back_whatever_a_host_told_of_what_it_had(
+    service: RunningService, agent: Agent, site: Site
+) -> None:
+    spec = await given_up(service, agent, site)
+    told: list[AnyJson] = [
         {"page": 1},
         {"storage": [1]},
         {"settings": {}},
@@ -60,16 +67,13 @@ async def test_an_address_that_no_caller_may_open_is_not_opened_because_a_host_t
                 "emulation": {},
             }
         },
-    ],
-    ids=["page", "storage", "settings", "dialogs", "history", "device", "pattern"],
-)
-async def test_a_page_comes_back_whatever_a_host_told_of_what_it_had(
-    service: RunningService, agent: Agent, site: Site, changes: AnyJson
-) -> None:
-    spec = await given_up(service, agent, site)
-    former = {page_id: {**known, **changes} for page_id, known in spec.former.items()}
-    page_id = await opened(service, spec.model_copy(update={"former": former}))
-    assert (await agent.call("evaluate_script", pageId=page_id, expression="location.pathname"))["value"] == "/told"
+    ]
+    for changes in told:
+        former = {page_id: {**known, **changes} for page_id, known in spec.former.items()}
+        page_id = await opened(service, spec.model_copy(update={"former": former}))
+        shown = await agent.call("evaluate_script", pageId=page_id, expression="location.pathname")
+        assert shown["value"] == "/told", changes
+        await closed(service, spec.session_id)
 
 
 async def test_a_history_that_a_host_told_has_addresses_of_sites_alone(
