@@ -6,6 +6,7 @@ import pytest
 
 from browser_service.cli.root import COMMANDS
 from tests.support.completion import completions
+from tests.support.each import each
 
 
 @pytest.mark.parametrize(
@@ -24,7 +25,7 @@ def test_commands_actions_options_and_choices_are_completed(typed: list[str], ex
     assert completions(*typed) == expected
 
 
-@pytest.mark.parametrize("command", sorted(COMMANDS.keys() - {"mcp"}))  # which passes all that is typed to the gateway
+@each({name: name for name in sorted(COMMANDS.keys() - {"mcp"})})  # which passes all that is typed to the gateway
 def test_each_command_can_be_completed(command: str) -> None:
     assert command in completions(command)
     assert "--help" in completions(command, "--he")

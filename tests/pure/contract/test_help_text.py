@@ -60,7 +60,7 @@ def test_a_toolset_lists_one_line_per_tool() -> None:
     assert "files" in caught.value.advice
 
 
-@pytest.mark.parametrize("toolset", toolsets.NAMES)
+@each({name: name for name in toolsets.NAMES})
 def test_no_toolsets_help_is_long_enough_to_be_cut(toolset: str) -> None:
     assert len(toolset_help(toolset)) < INLINE_TEXT
 

@@ -13,6 +13,7 @@ from pydantic.alias_generators import to_camel
 from browse_together.contract.catalogue import NAMES, parse
 from browse_together.contract.errors import ValidationFailed
 from browse_together.contract.schema import Schema, full_schema, properties_of, required_of
+from tests.support.each import each
 
 Method = Any  # Playwright's methods share no type
 
@@ -89,12 +90,12 @@ def choices(annotation: object) -> Iterator[str]:
         yield from [inner] if get_origin(annotation) is Literal else choices(inner)
 
 
-EVERY_OPTION = [
-    pytest.param(name, option, parameter.annotation, id=f"{name}-{option}")
+EVERY_OPTION = {
+    f"{method.__qualname__}({option})": (name, option, parameter.annotation)
     for method, name in CALLS
     for option, parameter in options(method).items()
     if (name, option) not in NOT_TAKEN
-]
+}
 
 
 def some(node: Schema) -> JsonValue:
@@ -116,8 +117,9 @@ def some(node: Schema) -> JsonValue:
     return values.get(str(node.get("type")), "some")
 
 
-@pytest.mark.parametrize(("name", "option", "annotation"), EVERY_OPTION)
-def test_an_option_of_playwright_is_an_argument(name: str, option: str, annotation: object) -> None:
+@each(EVERY_OPTION)
+def test_an_option_of_playwright_is_an_argument(given: tuple[str, str, object]) -> None:
+    name, option, annotation = given
     schema = full_schema(NAMES[name].action)
     node = properties_of(schema)[to_camel(option)]
     required = {each: SAMPLES[each] for each in required_of(schema)}

@@ -12,6 +12,7 @@ from browse_together.contract.actions.selectors import OUR_ENGINES, check_select
 from browse_together.contract.actions.seven import BrowserClick
 from browse_together.contract.catalogue import ACTIONS, parse
 from browse_together.contract.errors import ValidationFailed
+from tests.support.each import each
 
 NAMES: Final = {
     "selector": re.compile(r"selector|frame|submit|target|mask|element|locator"),
@@ -77,7 +78,7 @@ def leaves(
             yield from leaves(each, marks, inside)
 
 
-@pytest.mark.parametrize("name", ACTIONS)
+@each({name: name for name in ACTIONS})
 def test_every_argument_that_may_be_a_selector_a_style_or_an_address_is_declared_so(name: str) -> None:
     for path, last, kind in leaves(ACTIONS[name]):
         if path.removeprefix(".") not in OTHERS:

@@ -6,12 +6,12 @@ Where ours differ, they differ as the tables here say, and in no other way."""
 import re
 from typing import Any, Final, cast
 
-import pytest
 from pydantic import JsonValue
 
 from browse_together.contract.actions.base import Action
 from browse_together.contract.catalogue import NAMES, parse
 from browse_together.contract.schema import Schema, full_schema, properties_of, required_of
+from tests.support.each import each
 
 Published = dict[str, Any]  # Any: JSON Schema
 
@@ -250,7 +250,7 @@ def test_every_published_name_can_be_called() -> None:
     assert [name for name in NAMES_PUBLISHED if name not in NAMES] == []
 
 
-@pytest.mark.parametrize("name", PUBLISHED)
+@each({name: name for name in PUBLISHED})
 def test_a_published_argument_is_kept(name: str) -> None:
     action, ours = named(name)
     for argument, before in PUBLISHED[name][0].items():
@@ -258,7 +258,7 @@ def test_a_published_argument_is_kept(name: str) -> None:
             kept(argument, before, ours[argument])
 
 
-@pytest.mark.parametrize("name", PUBLISHED)
+@each({name: name for name in PUBLISHED})
 def test_no_more_is_required_than_was_published(name: str) -> None:
     required = full_schema(named(name)[0]).get("required", [])
     published = {*PUBLISHED[name][1].split()} - NOT_REQUIRED
@@ -281,7 +281,7 @@ ONE_OF: Final[dict[str, dict[str, JsonValue]]] = {"block_requests": {"patterns":
 """Neither was required, and without any there is nothing to do."""
 
 
-@pytest.mark.parametrize("name", PUBLISHED)
+@each({name: name for name in PUBLISHED})
 def test_a_call_in_the_published_form_is_accepted(name: str) -> None:
     published, required = PUBLISHED[name]
     defaults = {argument: schema["default"] for argument, schema in published.items() if "default" in schema}

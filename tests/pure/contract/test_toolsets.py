@@ -2,8 +2,6 @@
 
 from typing import cast
 
-import pytest
-
 from browse_together.contract import toolsets
 from browse_together.contract.actions.base import Action
 from browse_together.contract.catalogue import ACTIONS, CATEGORIES, NAMES, parse
@@ -11,6 +9,7 @@ from browse_together.contract.instructions import INSTRUCTIONS
 from browse_together.contract.schema import Schema, full_schema, listed_schema, properties_of
 from browse_together.contract.toolsets import CORE, category, tools
 from scripts.reference import tokens
+from tests.support.each import each
 
 MOST_TOKENS_OF_CORE = 2_600
 """Limit of what every chat pays before its first call: the list, `call_tool`, `help` and the instructions."""
@@ -56,13 +55,13 @@ def test_the_list_of_core_and_the_instructions_cost_little() -> None:
     assert sum(sizes) + len(INSTRUCTIONS.encode()) / 4 <= MOST_TOKENS_OF_CORE
 
 
-@pytest.mark.parametrize("toolset", toolsets.NAMES)
+@each({name: name for name in toolsets.NAMES})
 def test_a_toolset_costs_little_for_each_of_its_tools(toolset: str) -> None:
     sizes = [tokens(tool) for tool in tools(frozenset({toolset}))]
     assert sum(sizes) / len(sizes) <= AT_MOST_A_TOOL
 
 
-@pytest.mark.parametrize("action", ACTIONS.values(), ids=ACTIONS)
+@each(ACTIONS)
 def test_a_tool_lists_its_everyday_arguments_which_are_few(action: type[Action]) -> None:
     schema = listed_schema(action)
     listed = [*properties_of(schema)]

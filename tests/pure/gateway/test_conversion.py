@@ -17,6 +17,7 @@ from browse_together.contract.errors import every_error
 from browse_together.contract.replies import ForModel
 from browser_service.spine.rendering.reply import rendered
 from mcp_gateway import results
+from tests.support.each import each
 from tests.support.frames import MARK, plain, read
 
 Json = dict[str, JsonValue]
@@ -278,14 +279,14 @@ def test_advice_is_added_to_failures_alone() -> None:
     assert lines(done({}), advice="Restart it.") == ["{}"]
 
 
-@pytest.mark.parametrize("tool", ["screenshot", "browser_click"])
-@pytest.mark.parametrize("code", sorted({error.code for error in every_error()} - {"PAGE_REQUIRED"}))
-def test_every_error_is_a_result_whose_text_has_cause_and_hint(code: str, tool: str) -> None:
-    text, _, is_error = made(failed(code, "No token.", hint="Send it."), tool)
-    assert isinstance(text, TextContent)
-    assert is_error is True
-    assert "No token." in text.text
-    assert "Send it." in text.text
+@each({code: code for code in sorted({error.code for error in every_error()} - {"PAGE_REQUIRED"})})
+def test_every_error_is_a_result_whose_text_has_cause_and_hint(code: str) -> None:
+    for tool in ("screenshot", "browser_click"):
+        text, _, is_error = made(failed(code, "No token.", hint="Send it."), tool)
+        assert isinstance(text, TextContent)
+        assert is_error is True
+        assert "No token." in text.text
+        assert "Send it." in text.text
 
 
 def test_before_a_browser_is_launched_its_tools_say_so_by_the_protocol_in_the_message() -> None:

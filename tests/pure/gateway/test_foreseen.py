@@ -15,13 +15,12 @@ from mcp_gateway.flags import simple
 from mcp_gateway.startup import prepare
 from mcp_gateway.stdio.foreseen import Foreseen, foresee
 from mcp_gateway.tools import listed_tools
+from tests.support.each import each
 
 SECRET = "s" * 32
 
 
-@pytest.mark.parametrize(
-    "names", [*itertools.combinations(toolsets.NAMES, 1), *itertools.combinations(toolsets.NAMES, 2)], ids=",".join
-)
+@each({",".join(names): names for several in (1, 2) for names in itertools.combinations(toolsets.NAMES, several)})
 def test_a_written_list_is_what_the_catalogue_gives(names: tuple[str, ...]) -> None:
     made = toolsets.tools(names, extra=toolsets.listed_names(frozenset(names)))
     assert list(written.tools(names)) == [tool.message() for tool in made]
