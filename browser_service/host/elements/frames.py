@@ -1,8 +1,10 @@
 """Names the frames of a page, and finds those in which a selector matches."""
 
 import asyncio
+import contextlib
 import json
 import re
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
@@ -29,8 +31,10 @@ _WORD: Final = re.compile(r"\S")
 _MOST_FRAMES: Final = 20
 _LISTED_FRAMES: Final = 4
 _SEARCH_S: Final = 0.5
+_MOST_MORE_S: Final = 3
 _LATE_ELEMENT_MS: Final = 700
 """How long a loaded page may take to create an element that one of its frames already has."""
+_ANSWERS: Final = 20
 
 
 @dataclass(frozen=True)
@@ -81,11 +85,23 @@ async def _matching(frames: list[Frame], find: Callable[[Frame], Locator]) -> li
     searches = [asyncio.ensure_future(_match(frame, find(frame))) for frame in inner[:_MOST_FRAMES]]
     if not searches:
         return []
-    done, late = await asyncio.wait(searches, timeout=_SEARCH_S)
+    _, late = await asyncio.wait(searches, timeout=_SEARCH_S)
+    if late:
+        _, late = await asyncio.wait(late, timeout=await _more_s(inner[0].page))
     for search in late:
         search.cancel()
-    matches = [search.result() for search in searches if search in done]
+    matches = [search.result() for search in searches if search not in late]
     return sorted(filter(None, matches), key=lambda match: not match.visible)
+
+
+async def _more_s(page: Page) -> float:
+    """Return how much longer late frames are waited for: some answers of the page's own document, which is slow where
+    the machine is, and quick where only a frame hangs."""
+    began = time.monotonic()
+    with contextlib.suppress(TimeoutError, PlaywrightError):  # then it is the page that hangs, or is gone
+        async with asyncio.timeout(_MOST_MORE_S):
+            await world.evaluate(page, _READY_STATE)
+    return min(_MOST_MORE_S, _ANSWERS * (time.monotonic() - began))
 
 
 async def check(page: Page, locator: Locator, selector: str) -> None:
@@ -93,7 +109,7 @@ async def check(page: Page, locator: Locator, selector: str) -> None:
     if len(page.frames) == 1:
         return
     try:
-        async with asyncio.timeout(2 * _SEARCH_S):
+        async with asyncio.timeout(_SEARCH_S + _MOST_MORE_S):
             if await locator.count() or results.value_of(await world.evaluate(page, _READY_STATE)) != "complete":
                 return
             matches = await matching(page, selector)

@@ -35,6 +35,12 @@ async def test_content_names_the_frames_whose_words_it_lacks(tab: Tab, how: dict
     assert "inFrames" not in await tab.call("content", format="text", selector="p")
 
 
+async def test_the_frames_of_a_page_whose_every_answer_takes_long_are_named_too(tab: Tab) -> None:
+    await tab.show(FRAME)
+    await tab.sees("setInterval(() => { const end = Date.now() + 70; while (Date.now() < end); }, 0)")
+    assert (await tab.call("content", format="text"))["inFrames"].startswith("frame '#letter'")
+
+
 async def test_extracted_text_names_the_frames_within_its_element(tab: Tab) -> None:
     await tab.show(f"<main>{FRAME}</main><footer>End</footer>")
     assert (await tab.call("extract_text", selector="main"))["inFrames"].startswith("frame '#letter'")
