@@ -103,7 +103,7 @@ class Services:
         self.directory.sessions.shared_browser = configuration.shared_browser(settings)
         self._open_data_dir()
         host_settings = HostSettings.of(settings)
-        policy = configuration.url_policy(host_settings, lambda: own_hosts() | local.launcher.attachment.hosts)
+        policy = configuration.url_policy(host_settings, lambda: own_hosts() | local.launcher.attachments.hosts)
         limits = configuration.host_limits(host_settings, settings.memory_mb)
         local = make_host(
             configuration.launch_options(host_settings, settings, policy),

@@ -4,7 +4,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated, Final, cast
 
 import typer
 
@@ -13,6 +13,7 @@ from browse_together.contract.attached import BROWSER_NAMES, AttachmentState
 from browse_together.contract.errors import Relayed
 from browse_together.contract.model import Json
 from browse_together.contract.next_calls import next_call, plain
+from browse_together.contract.wire import ATTACHED_SESSION
 from browser_service.cli import flags, output
 from browser_service.cli.client import Client
 from browser_service.cli.options import new_app
@@ -41,17 +42,21 @@ def attach(
     ] = "",
     *,
     profile_dir: Annotated[
-        Path | None, typer.Option("--profile-dir", metavar="DIR", help="Its user data directory, in place of a name.")
+        Path | None, typer.Option("--profile-dir", metavar="DIR", help="Its user data directory, if not the usual one.")
     ] = None,
+    called: Annotated[
+        str, typer.Option("--as", metavar="NAME", help="What its session is called, so that several are attached to.")
+    ] = ATTACHED_SESSION,
     default: Annotated[bool, typer.Option("--default", help="Let calls that name no session work in it, too.")] = False,
     data_dir: flags.DataDir = None,
     as_json: flags.AsJson = False,
 ) -> None:
     """Let agents work in your own running browser. It asks you first, and your tabs stay yours until you share one.
 
-    It is the session `chrome`, beside the shared login. After a restart it is attached to when an agent needs it.
+    It is the session `chrome`, or NAME, beside the shared login. After a restart it is attached to when an agent needs
+    it.
     """
-    body: Json = {"browser": browser, "default": default}
+    body: Json = {"browser": browser, "default": default, "sessionId": called}
     if profile_dir is not None:
         body["profileDir"] = str(profile_dir.expanduser().absolute())
     with Client(flags.settings(data_dir).data_dir, operator=True, starts=True) as service:
@@ -71,29 +76,50 @@ def attach(
 
 
 @app.command()
-def detach(*, data_dir: flags.DataDir = None, as_json: flags.AsJson = False) -> None:
+def detach(
+    name: Annotated[
+        str, typer.Argument(metavar="[NAME]", help="Its session, if several are attached to.", show_default=False)
+    ] = "",
+    *,
+    data_dir: flags.DataDir = None,
+    as_json: flags.AsJson = False,
+) -> None:
     """Take your browser back from agents. What they opened there is closed; your tabs stay as they are."""
     with Client(flags.settings(data_dir).data_dir, operator=True) as service:
-        state = service.post(wire.DETACH, {})
+        state = service.post(wire.DETACH, {"sessionId": name})
+        left = [each.session_id for each in attachments(service)]
     if as_json:
         output.say_json(state)
     else:
-        output.say("No browser of yours is attached to now. Your tabs are as they were.")
+        now = f"Attached to are still: {', '.join(left)}" if left else "No browser of yours is attached to now"
+        output.say(f"{now}. Your tabs are as they were.")
+
+
+def attachments(service: Client) -> list[AttachmentState]:
+    """Return how it stands with each of the person's own browsers."""
+    listed = cast("list[Json]", service.get(wire.ATTACHMENT)["attachments"])  # the service's reply
+    return [AttachmentState.model_validate(each) for each in listed]
+
+
+def words_of(states: list[AttachmentState]) -> str:
+    """Say how it stands with browsers; of several, by their sessions."""
+    said = {each.session_id: f"{each.words} {each.next_step}".strip() for each in states}
+    return " ".join(f"{name}: {words}" if len(said) > 1 else words for name, words in said.items())
 
 
 def standing(data_dir: Path) -> dict[str, object]:
-    """Return the state of the attachment, unless no browser was ever attached to."""
+    """Return how it stands with the person's own browsers, if any has a session."""
     with Client(data_dir, operator=True) as service:
-        state = service.get(wire.ATTACHMENT)
-    words = " ".join(str(state[part]) for part in ("words", "nextStep") if state.get(part))
-    return {} if state["state"] == "off" else {"attached": words, "attachment": state["state"]}
+        states = attachments(service)
+    return {"attached": words_of(states), "attachments": {each.session_id: each.state for each in states}} if states else {}
 
 
 def say_unless_attached(data_dir: Path) -> None:
-    """Say why the person's own browser is not attached to, if it should be."""
-    now = standing(data_dir)
-    if now and now["attachment"] != "attached":
-        output.say(str(now["attached"]), to_stderr=True)
+    """Say which of the person's own browsers are not attached to, though they should be, and why."""
+    with Client(data_dir, operator=True) as service:
+        states = [each for each in attachments(service) if each.state != "attached"]
+    if states:
+        output.say(words_of(states), to_stderr=True)
 
 
 def _answered(service: Client, state: AttachmentState) -> AttachmentState:
@@ -103,7 +129,7 @@ def _answered(service: Client, state: AttachmentState) -> AttachmentState:
         output.say(f"{state.words} {state.next_step}", to_stderr=True)
     while state.state == "asking" and time.monotonic() < deadline:
         time.sleep(_LOOKS_EVERY_S)  # a person takes seconds
-        state = AttachmentState.model_validate(service.get(wire.ATTACHMENT))
+        state = next((each for each in attachments(service) if each.session_id == state.session_id), AttachmentState())
     return state
 
 
@@ -119,7 +145,8 @@ def _explain(state: AttachmentState, *, default: bool) -> None:
         "But agents open tabs of their own in it, with your logins: what you can do at a site, they can do there.",
         "yellow",
     )
-    output.say("To take it back: browse-together detach")
+    name = () if state.session_id == ATTACHED_SESSION else (state.session_id,)
+    output.say(f"To take it back: {' '.join(('browse-together detach', *name))}")
 
 
 def _open_switch(browser: str, error: Relayed) -> None:

@@ -12,6 +12,7 @@ import psutil
 from browse_together.client import environment
 from browse_together.contract.attached import AttachTarget
 from browse_together.contract.errors import BrowseError
+from browse_together.contract.wire import DEFAULT_SESSION
 from browser_service.host.sessions.attachment import Attachment
 from browser_service.host.sessions.launcher import Launcher
 from browser_service.host.sessions.options import LaunchOptions
@@ -115,9 +116,10 @@ async def _attach(options: LaunchOptions) -> str:
     launcher = Launcher(options)
     try:
         async with asyncio.timeout(_START_WITHIN_S):
-            if (found := await launcher.attachment.look()).asks:
+            attachment = launcher.attachments.of(DEFAULT_SESSION)
+            if (found := await attachment.look()).asks:
                 return _found(found)
-            context = (await launcher.attachment.browser()).profile
+            context = (await attachment.browser()).profile
             version = context.browser.version if context.browser else "of unknown version"
             return f"attached to {version}, which has {len(context.pages)} tabs open"
     finally:

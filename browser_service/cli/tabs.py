@@ -9,6 +9,7 @@ from browse_together.contract.attached import AttachmentState, PersonTab
 from browse_together.contract.installation import command
 from browse_together.contract.model import Json
 from browser_service.cli import flags, output
+from browser_service.cli.attach import attachments, words_of
 from browser_service.cli.client import Client
 from browser_service.cli.options import new_app
 
@@ -30,13 +31,15 @@ def show(*, data_dir: flags.DataDir = None, as_json: flags.AsJson = False) -> No
     """The tabs of your own browser. Agents know of a tab that you do not share only that there is one."""
     with Client(flags.settings(data_dir).data_dir, operator=True, starts=True) as service:
         tabs = _tabs(service)
-        state = AttachmentState.model_validate(service.get(wire.ATTACHMENT))
+        states = attachments(service)
     if as_json:
         output.say_json([tab.model_dump(mode="json", exclude_none=True) for tab in tabs])
     elif not tabs:
-        output.say(_without_tabs(state))
+        output.say(_without_tabs(states))
     else:
-        output.show_rows(_COLUMNS, [[(tab.tab_id[:_SHORT], _shared(tab), tab.title, tab.url) for tab in tabs]])
+        columns = {"session": False, **_COLUMNS} if len(states) > 1 else _COLUMNS
+        rows = [(tab.session_id, tab.tab_id[:_SHORT], _shared(tab), tab.title, tab.url) for tab in tabs]
+        output.show_rows(columns, [[row[-len(columns) :] for row in rows]])
 
 
 @app.command()
@@ -69,16 +72,15 @@ def share_found(service: Client, tab: str, how: Json) -> None:
     output.say(f'{found.title or found.url} is shared as "{shared["pageId"]}".')
 
 
-def _without_tabs(state: AttachmentState) -> str:
+def _without_tabs(states: list[AttachmentState]) -> str:
     """Say why there are no tabs, and what to do."""
-    if state.state == "off":
+    if not states:
         attaching = command("attach", "chrome")
         return (
-            f"{state.words} {attaching} attaches the one that you use; then this lists its tabs, to share with agents."
+            f"{AttachmentState().words} {attaching} attaches the one that you use; then this lists its tabs, to share with agents."
         )
-    if state.state == "attached":
-        return f"{state.words} It has no tab of yours now: open one, then share it."
-    return f"{state.words} {state.next_step}"
+    attached = [each for each in states if each.state == "attached"]
+    return f"{words_of(attached)} It has no tab of yours now: open one, then share it." if attached else words_of(states)
 
 
 def _tabs(service: Client) -> list[PersonTab]:

@@ -121,15 +121,15 @@ class PersonsBrowser(Protocol):
     one. Any method may raise a BrowseError."""
 
     def choose(self, target: AttachTarget) -> None:
-        """Note which browser to attach to, once a call needs it. Asks nobody."""
+        """Note which browser a session has, to attach to once a call needs it. Asks nobody."""
 
     async def attach(self, target: AttachTarget) -> None:
         """Attach now, as a person asks for it. Returns once that is done, or the browser asks its person."""
 
-    async def detach(self) -> None:
-        """Let the browser go, with all tabs as they are. The front closes its session before."""
+    async def detach(self, session_id: str) -> None:
+        """Let a session's browser go, with all tabs as they are. The front closes the session before."""
 
-    async def attachment(self) -> AttachmentState: ...
+    async def attachment(self, session_id: str) -> AttachmentState: ...
 
     def count_unshared(self) -> int:
         """Return how many tabs the person keeps to themselves."""

@@ -7,9 +7,9 @@ from fastapi.responses import Response
 from pydantic import BaseModel, ValidationError
 
 from browse_together.contract import wire
-from browse_together.contract.attached import AttachTarget, TabShare, TabUnshare
+from browse_together.contract.attached import AttachTarget, Detachment, TabShare, TabUnshare
 from browse_together.contract.errors import ValidationFailed, field_details
-from browse_together.contract.model import first_fault
+from browse_together.contract.model import Json, first_fault
 from browser_service.http.routes import Caller, body_of, done, for_owner, services
 
 router = APIRouter(dependencies=[for_owner("browse-together tabs")])
@@ -25,18 +25,19 @@ async def attach(request: Request) -> Response:
 
 @router.post(wire.DETACH)
 async def detach(request: Request) -> Response:
-    return _shown(request, await services(request).attached.detach())
+    session_id = (await _read(request, Detachment)).session_id
+    return _shown(request, await services(request).attached.detach(session_id))
 
 
 @router.get(wire.ATTACHMENT)
 async def attachment(request: Request) -> Response:
-    return _shown(request, await services(request).attached.state())
+    return done(request, {"attachments": [_json(each) for each in await services(request).attached.states()]})
 
 
 @router.get(wire.TABS)
 async def tabs(request: Request) -> Response:
     listed = await services(request).attached.tabs()
-    return done(request, {"tabs": [tab.model_dump(mode="json", exclude_none=True) for tab in listed]})
+    return done(request, {"tabs": [*map(_json, listed)]})
 
 
 @router.post(wire.TABS_SHARE)
@@ -60,4 +61,8 @@ async def _read(request: Request, model: type[M]) -> M:
 
 
 def _shown(request: Request, state: BaseModel) -> Response:
-    return done(request, state.model_dump(mode="json", exclude_none=True))
+    return done(request, _json(state))
+
+
+def _json(model: BaseModel) -> Json:
+    return model.model_dump(mode="json", exclude_none=True)

@@ -183,35 +183,43 @@ class SessionLifecycle:
         return {"sessionId": session_id, "shared": False, "expiresAt": expires_at, **told, "next": go_on}
 
     @property
-    def attached_to(self) -> AttachTarget | None:
-        """Return which browser of a person's has a session beside the shared login."""
-        return self._sessions.record(ATTACHED_SESSION).attached_to if ATTACHED_SESSION in self._sessions else None
+    def attached(self) -> dict[str, AttachTarget]:
+        """Return which browsers of a person's have which sessions beside the shared login."""
+        records = [each for each in self._sessions.all() if each.session_id != DEFAULT_SESSION]
+        return {each.session_id: each.attached_to for each in records if each.attached_to is not None}
+
+    def check_attachable(self, session_id: str) -> None:
+        """Raise InvalidRequest if something else than a person's browser has the name."""
+        if session_id not in self.attached and self.directory.is_taken(session_id, ""):
+            raise InvalidRequest(
+                f"The user's own browser is session {session_id!r}, and a page or session has that name.",
+                hint=f"Close it: {next_call('close_page', page_id=session_id)}.",
+            )
 
     async def attach(self, target: AttachTarget) -> None:
         """Open the session of a person's browser, or note what it is attached to now. Raises InvalidRequest."""
-        if self.attached_to is None:
-            if self.directory.is_taken(ATTACHED_SESSION, ""):
-                raise InvalidRequest(
-                    f"The user's own browser is session {ATTACHED_SESSION!r}, and a page or session has that name.",
-                    hint=f"Close it: {next_call('close_page', page_id=ATTACHED_SESSION)}.",
-                )
-            login = self._shared_login(None)
-            own = {"session_id": ATTACHED_SESSION, "user_id": ATTACHED_SESSION, "name": "the user's own browser"}
-            record = login.model_copy(update=own)
-            record.attached_to = target
+        session_id = target.session_id
+        self.check_attachable(session_id)
+        if session_id not in self.attached:
+            own = {"session_id": session_id, "user_id": session_id, "name": "the user's own browser"}
+            record = self._shared_login(None).model_copy(update={**own, "attached_to": target})
             self._sessions.add(record)
             await self.vault.begin(record, {})
             await self.host.open(await self._spec(record, []))
-        record = self._sessions.record(ATTACHED_SESSION)
-        record.attached_to = target
-        self._sessions.usual = ATTACHED_SESSION if target.default else DEFAULT_SESSION
-        await self.vault.write(record)
+        before = self._sessions.usual
+        self._sessions.usual = session_id if target.default else DEFAULT_SESSION if before == session_id else before
+        for name, former in self.attached.items():
+            record = self._sessions.record(name)
+            chosen = target if name == session_id else former
+            record.attached_to = chosen.model_copy(update={"default": name == self._sessions.usual})
+            await self.vault.write(record)
 
-    async def detach(self) -> None:
-        """Close the session of a person's browser, if there is one."""
-        if self.attached_to is not None:
-            self._sessions.usual = DEFAULT_SESSION
-            await self._end(self._sessions.record(ATTACHED_SESSION))
+    async def detach(self, session_id: str) -> None:
+        """Close the session of a person's browser, if it is one."""
+        if session_id in self.attached:
+            if self._sessions.usual == session_id:
+                self._sessions.usual = DEFAULT_SESSION
+            await self._end(self._sessions.record(session_id))
 
     async def describe(self, session_id: str, client_id: str) -> Json:
         self._sessions.check_use(session_id, client_id)

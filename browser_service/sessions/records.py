@@ -138,9 +138,14 @@ class Sessions:
         return True
 
     @property
-    def attached(self) -> str | None:
-        """Return the session whose browser is a person's own; None if there is none."""
-        return next((each.session_id for each in self._records.values() if each.attached_to is not None), None)
+    def attached(self) -> list[str]:
+        """Return the sessions whose browsers are a person's own."""
+        return [each.session_id for each in self._records.values() if each.attached_to is not None]
+
+    @property
+    def persons(self) -> str | None:
+        """Return the session whose browser is meant if none is named: the usual one, or the first that was attached."""
+        return self.usual if self.usual in self.attached else next(iter(self.attached), None)
 
     def is_attached(self, session_id: str) -> bool:
         record = self._records.get(session_id)

@@ -136,7 +136,7 @@ class Addressing:
     def _awaited(self, action: Action, client: Identity) -> Address:
         """Return the address of the page that a person's tab becomes if they share one: one that the client asks for
         already, or a new one."""
-        session_id = action.addressed.session or self._sessions.attached
+        session_id = action.addressed.session or self._sessions.persons
         if session_id is None or not self._sessions.is_attached(session_id):
             raise InvalidRequest(
                 "No browser of the person's own is attached to, so they have no tab to share.",

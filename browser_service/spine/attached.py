@@ -61,11 +61,16 @@ class Attached:
 
     async def begin(self, wanted: AttachTarget | None) -> None:
         """Take up what the settings name, else what was attached to before the restart. Nobody is asked yet."""
-        former = self.lifecycle.attached_to
-        target = None if self.refusal else wanted or former
-        if former is not None and (target is None or not former.same_browser(target)):
-            await self.lifecycle.detach()
-        if target is not None:
+        former = {} if self.refusal else self.lifecycle.attached
+        if wanted is not None and not self.refusal:
+            others = {name: each for name, each in former.items() if not each.same_browser(wanted)}
+            targets = {**others, wanted.session_id: wanted}
+        else:
+            targets = former
+        for name, target in self.lifecycle.attached.items():
+            if name not in targets or not target.same_browser(targets[name]):
+                await self.lifecycle.detach(name)
+        for target in targets.values():
             try:
                 await self.lifecycle.attach(target)
                 self.browser.choose(target)
@@ -77,7 +82,8 @@ class Attached:
 
         Raises ValidationFailed, InvalidRequest, and BrowserLaunchFailed, which says why it cannot be attached to.
         """
-        former = self.lifecycle.attached_to
+        session_id, attached = target.session_id, self.lifecycle.attached
+        former = attached.get(session_id)
         if self.refusal:
             raise InvalidRequest(self.refusal)
         if not (target.browser or target.profile_dir):
@@ -86,29 +92,50 @@ class Attached:
                     "The request names no browser.", hint=command("attach", "chrome"), details=field_details("browser")
                 )
             target = former.model_copy(update={"default": target.default or former.default})
+        if other := next((each for each in attached.values() if each is not former and each.same_browser(target)), None):
+            raise InvalidRequest(
+                f"It is attached to already, as session {other.session_id!r}.",
+                hint=f"First: {command('detach', other.session_id)}",
+            )
+        self.lifecycle.check_attachable(session_id)
         if former is not None and not former.same_browser(target):
-            state = await self.browser.attachment()
+            state = await self.state(session_id)
             if state.state in {"asking", "attached"}:
-                raise InvalidRequest(f"{state.browser} is attached to.", hint=f"First: {command('detach')}")
-            await self.detach()
+                beside = command("attach", *target.model_copy(update={"session_id": "NAME"}).arguments)
+                raise InvalidRequest(
+                    f"{state.browser} is attached to.", hint=f"First: {command('detach')}; or beside it: {beside}"
+                )
+            await self.detach(session_id)
         await self.browser.attach(target)
         await self.lifecycle.attach(target)
-        return await self.state()
+        return await self.state(session_id)
 
-    async def detach(self) -> AttachmentState:
-        """Close what agents opened in the person's browser, and let it go with all tabs of the person's as they are."""
+    async def detach(self, session_id: str = "") -> AttachmentState:
+        """Close what agents opened in a person's browser, and let it go with all tabs of the person's as they are.
+        Without a session it is the only one. Raises InvalidRequest, ValidationFailed."""
         if self.lifecycle.shared_attached_to is not None:
             raise InvalidRequest(
                 "BROWSE_CDP_URL says which browser this service attaches to.",
                 hint="Unset it, then restart the service.",
             )
-        await self.lifecycle.detach()
-        await self.browser.detach()
-        return await self.state()
+        names = [*self.lifecycle.attached]
+        if (session_id and session_id not in names) or (not session_id and len(names) > 1):
+            raise ValidationFailed(
+                f"The sessions of your browsers are: {', '.join(names) or 'none'}.",
+                hint=f"Name one: {command('detach', names[0])}" if names else command("attach", "chrome"),
+                details=field_details("sessionId"),
+            )
+        for name in [session_id] if session_id else names or [ATTACHED_SESSION]:
+            await self.lifecycle.detach(name)
+            await self.browser.detach(name)
+        return AttachmentState()
 
-    async def state(self) -> AttachmentState:
-        session_id = self.lifecycle.directory.sessions.attached
-        return (await self.browser.attachment()).model_copy(update={"session_id": session_id or ""})
+    async def state(self, session_id: str) -> AttachmentState:
+        return await self.browser.attachment(session_id)
+
+    async def states(self) -> list[AttachmentState]:
+        """Return how it stands with each browser of the person's that has a session."""
+        return [await self.state(each) for each in self.lifecycle.directory.sessions.attached]
 
     async def tabs(self) -> list[PersonTab]:
         return await self.browser.tabs()
@@ -136,9 +163,8 @@ class Attached:
 
     async def _name_for(self, tab_id: str) -> str:
         """Return a free name for a tab's page, made of its title."""
-        title = next((tab.title for tab in await self.browser.tabs() if tab.tab_id == tab_id), "")
-        directory = self.lifecycle.directory
-        return directory.new_name(directory.sessions.attached or DEFAULT_SESSION, name_of(title))
+        found = next((tab for tab in await self.browser.tabs() if tab.tab_id == tab_id), PersonTab(tab_id=tab_id))
+        return self.lifecycle.directory.new_name(found.session_id or DEFAULT_SESSION, name_of(found.title))
 
     def _as_answer(self, share: TabShare) -> TabShare:
         """Return the share as the answer to the one request for a tab that it meets, if a person did not say so."""

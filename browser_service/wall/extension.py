@@ -16,7 +16,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from browse_together.contract import wire
-from browse_together.contract.attached import TAB_ID, TabShare
+from browse_together.contract.attached import TAB_ID, AttachmentState, TabShare
 from browse_together.contract.background import until_one_ends
 from browse_together.contract.errors import BrowseError, Forbidden, InvalidRequest, PageNotFound, RateLimited
 from browse_together.contract.model import Json, Model
@@ -240,13 +240,13 @@ class _Extension:
     # --- what it sees ------------------------------------------------------------------------------------------------
 
     async def _state(self) -> Json:
-        attachment = await self.parts.attached.state()
+        states = await self.parts.attached.states() or [AttachmentState()]
         pages = self.parts.directory.pages()  # after what waits, so that none is older than what was told
         asked = [page for page in pages if page.person and not page.person.is_hold]
         return {
             "type": "state",
             "wall": self._wall(),
-            "browser": "" if attachment.state == "attached" else f"{attachment.words} {attachment.next_step}".strip(),
+            "browser": " ".join(f"{each.words} {each.next_step}".strip() for each in states if each.state != "attached"),
             "agents": [*self._agents(pages)],
             "tabs": {page.target_id: self._tab(page) for page in pages if page.target_id in self._targets},
             "requests": [*map(self._request, asked)],

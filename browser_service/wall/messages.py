@@ -130,9 +130,7 @@ class Places(Asked):
 
     async def do(self, seat: Seat) -> Json:
         directory = seat.parts.directory
-        sessions = {DEFAULT_SESSION, *(page.session_id for page in directory.pages())}
-        if directory.sessions.is_attached(ATTACHED_SESSION):
-            sessions.add(ATTACHED_SESSION)
+        sessions = {DEFAULT_SESSION, *directory.sessions.attached, *(page.session_id for page in directory.pages())}
         visited = seat.parts.wall.visited.of(self.session_id)
         return {"sessions": [*sorted(sessions)], "visited": [{"url": url, "title": title} for url, title in visited]}
 
@@ -191,7 +189,7 @@ class Show(Asked):
 
 
 class Tabs(Asked):
-    """The tabs of the person's own browser, which nobody else sees, and the state of the attachment."""
+    """The tabs of the person's own browsers, which nobody else sees, and how it stands with each browser."""
 
     type: Literal["tabs"]
 
@@ -200,23 +198,25 @@ class Tabs(Asked):
         return True
 
     async def do(self, seat: Seat) -> Json:
-        state, tabs = await seat.parts.attached.state(), await seat.parts.attached.tabs()
+        states, tabs = await seat.parts.attached.states(), await seat.parts.attached.tabs()
         shown = [
             tab.model_copy(update={"title": cut(tab.title, _TITLE), "url": abridged(tab.url)}).model_dump(
                 mode="json", exclude_none=True
             )
             for tab in tabs
         ]
-        return {"attachment": state.model_dump(mode="json", exclude_none=True), "tabs": [*shown]}
+        standing = [each.model_dump(mode="json", exclude_none=True) for each in states]
+        return {"attachments": [*standing], "tabs": [*shown]}
 
 
 class Attach(Asked):
-    """A wish to attach again to the person's own browser."""
+    """A wish to attach again to a browser of the person's own."""
 
     type: Literal["attach"]
+    session_id: SessionId = ATTACHED_SESSION
 
     async def do(self, seat: Seat) -> str:
-        return (await seat.parts.attached.attach(AttachTarget())).words
+        return (await seat.parts.attached.attach(AttachTarget(session_id=self.session_id))).words
 
 
 class Share(TabShare, Asked):

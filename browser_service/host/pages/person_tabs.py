@@ -55,46 +55,51 @@ class PersonTabs:
     """The function that stops a call."""
 
     def choose(self, target: AttachTarget) -> None:
-        self.launcher.attachment.target = target
+        self.launcher.attachments.of(target.session_id).target = target
 
     async def attach(self, target: AttachTarget) -> None:
-        await self.launcher.attachment.attach(target)
+        await self.launcher.attachments.of(target.session_id).attach(target)
 
-    async def detach(self) -> None:
-        await self.launcher.attachment.detach()
+    async def detach(self, session_id: str) -> None:
+        await self.launcher.attachments.of(session_id).detach()
 
-    async def attachment(self) -> AttachmentState:
-        await self._take_up()
-        return self.launcher.attachment.describe().model_copy(update={"unshared": self.count_unshared()})
+    async def attachment(self, session_id: str) -> AttachmentState:
+        session = self.sessions.get(session_id)
+        if session is not None and session.attached:
+            await self._take_up(session)
+        stands = self.launcher.attachments.of(session_id).describe()
+        unshared = self._count_unshared(session) if session is not None else 0
+        return stands.model_copy(update={"session_id": session_id, "unshared": unshared})
 
     def count_unshared(self) -> int:
         """Return how many tabs no agent knows of; 0 while no browser is attached. It costs no message."""
-        session = self._session()
-        if session is None or session.opened is None or not session.live or (windows := session.windows) is None:
+        return sum(map(self._count_unshared, self._attached()))
+
+    def _count_unshared(self, session: SessionEntry) -> int:
+        if session.opened is None or not session.live or (windows := session.windows) is None:
             return 0
         known = {entry.record.tab.page for entry in self.pages.values() if entry.record.tab is not None}
         return sum(page not in known and not windows.is_opening(page.url) for page in session.opened.pages)
 
-    async def _take_up(self) -> None:
+    async def _take_up(self, session: SessionEntry) -> None:
         """Open the session of a browser that is attached to, so that its tabs are known. Nobody is asked."""
-        session = self._session()
-        if session is not None and not session.live and self.launcher.attachment.runs:
+        if not session.live and self.launcher.attachments.of(session.session_id).runs:
             async with AtMost(_ADOPTED_WITHIN_S, BrowserCrashed):
                 await session.context()
 
     async def tabs(self) -> list[PersonTab]:
-        await self._take_up()
-        shown = (self._shown(target) for target in await self._targets())
+        return [tab for listed in await asyncio.gather(*map(self._tabs_of, self._attached())) for tab in listed]
+
+    async def _tabs_of(self, session: SessionEntry) -> list[PersonTab]:
+        await self._take_up(session)
+        shown = (self._shown(session, target) for target in await _targets(session))
         return [tab for tab in shown if tab is not None]
 
     async def share_tab(self, share: TabShare) -> PageState:
-        session = self._session()
-        if session is None:
+        sessions = self._attached()
+        if not sessions:
             raise InvalidRequest("No browser of yours is attached to.", hint="browse-together attach chrome")
-        await session.context()
-        family = _family(share.tab_id, await self._targets())
-        if not family:
-            raise PageNotFound(f"There is no tab {share.tab_id!r} now.", hint="browse-together tabs")
+        session, family = await self._find(share.tab_id, sessions)
         self._check_linked(family, share)
         states = {each.target_id: await self._share_one(session, each, share) for each in family}
         self._answer(share, states[share.tab_id])
@@ -103,7 +108,8 @@ class PersonTabs:
     async def unshare_tab(self, tab_id: str) -> list[PageState]:
         targets: list[Target] = []
         async with AtMost(_LISTS_WITHIN_S, PlaywrightError):  # a browser that does not answer keeps no tab shared
-            targets = await self._targets()
+            entry = self._entry(tab_id)
+            targets = await _targets(entry.session) if entry is not None else []
         family = {tab_id, *(each.target_id for each in _family(tab_id, targets or self._known()))}
         taken = [entry for each in family if (entry := self._entry(each)) is not None and entry.record.lent]
         pages = [entry.record.state() for entry in taken]
@@ -112,13 +118,18 @@ class PersonTabs:
 
     # --- inside --------------------------------------------------------------------------------------------------
 
-    def _session(self) -> SessionEntry | None:
-        return next((session for session in self.sessions.values() if session.attached), None)
+    def _attached(self) -> list[SessionEntry]:
+        return [session for session in self.sessions.values() if session.attached]
 
-    async def _targets(self) -> list[Target]:
-        session = self._session()
-        windows = await session.current_windows() if session is not None else None
-        return await windows.targets() if windows is not None else []
+    async def _find(self, tab_id: str, sessions: list[SessionEntry]) -> tuple[SessionEntry, list[Target]]:
+        """Return the session in whose browser a tab is, and the tab with all that its scripts can reach. A browser that
+        is not attached to now is attached to only if there is no other. Raises PageNotFound."""
+        for session in sessions:
+            if len(sessions) == 1 or self.launcher.attachments.of(session.session_id).runs:
+                await session.context()
+                if family := _family(tab_id, await _targets(session)):
+                    return session, family
+        raise PageNotFound(f"There is no tab {tab_id!r} now.", hint="browse-together tabs")
 
     def _known(self) -> list[Target]:
         """Return the shared tabs as they are known without the browser."""
@@ -129,9 +140,10 @@ class PersonTabs:
     def _entry(self, target_id: str) -> PageEntry | None:
         return next((entry for entry in self.pages.values() if entry.record.target_id == target_id), None)
 
-    def _shown(self, target: Target) -> PersonTab | None:
+    def _shown(self, session: SessionEntry, target: Target) -> PersonTab | None:
         """Describe a tab for its owner; None for an agent's own window."""
-        tab = PersonTab(tab_id=target.target_id, title=target.title, url=target.url)
+        place = session.session_id
+        tab = PersonTab(tab_id=target.target_id, title=target.title, url=target.url, session_id=place)
         if (entry := self._entry(target.target_id)) is None:
             return tab
         record = entry.record
@@ -185,7 +197,9 @@ class PersonTabs:
             raise PageNotFound(f"The tab {target.target_id!r} is closed, or asleep.", hint="Look at it, then repeat.")
         is_meant, session_id = target.target_id == share.tab_id, session.session_id
         awaited = self._awaited(share) if is_meant else None
-        if awaited is not None and share.page_id and is_stand_in(awaited.page_id):  # it has no name of its own
+        if awaited is not None and (
+            awaited.session is not session or (share.page_id and is_stand_in(awaited.page_id))
+        ):  # it stands for a tab of another browser, or has no name of its own
             awaited = None
         if (known := self._entry(target.target_id)) is not None:  # it was shared meanwhile
             _lend(known, share)
@@ -236,6 +250,11 @@ class PersonTabs:
         await entry.give_back()
         if holder:
             entry.tell(holder, f'The person took "{record.page_id}" back.')
+
+
+async def _targets(session: SessionEntry) -> list[Target]:
+    windows = await session.current_windows()
+    return await windows.targets() if windows is not None else []
 
 
 def _check_lent(entry: PageEntry) -> None:

@@ -13,11 +13,13 @@ from browse_together.contract.errors import BrowserLaunchFailed, ValidationFaile
 from browse_together.contract.model import Json
 from browse_together.contract.pages import SessionOptions, SessionSpec
 from browse_together.contract.similarity import nearest
+from browse_together.contract.wire import DEFAULT_SESSION
 from browser_service.host import errors
 from browser_service.host.background import bounded
 from browser_service.host.elements.locators import register_engines
 from browser_service.host.network.gate import Gates
 from browser_service.host.sessions.attachment import Attachment
+from browser_service.host.sessions.attachments import Attachments
 from browser_service.host.sessions.driver import Started, start_driver
 from browser_service.host.sessions.errors import ATTEMPTS, install_hint, setup_hint, start_timeout
 from browser_service.host.sessions.executables import is_installed
@@ -41,7 +43,7 @@ class Launcher:
     def __init__(self, options: LaunchOptions, early: asyncio.Task[Started] | None = None) -> None:
         """`early` is the driver to use first, which may still be starting."""
         self.options = options
-        self.attachment = Attachment(options, early if options.cdp_url else None)
+        self.attachments = Attachments(options, early if options.cdp_url else None)
         self._early = None if options.cdp_url else early
         self.pool = Pool(options.max_instances)
         self.profile = Profile(options.profile_dir, options.file_damage)
@@ -77,7 +79,7 @@ class Launcher:
     @property
     def running(self) -> int:
         """Return the number of browsers that run."""
-        return len(self.pool.running) + self.shared_runs + self.attachment.runs
+        return len(self.pool.running) + self.shared_runs + self.attachments.running
 
     @property
     def restarts(self) -> int:
@@ -97,6 +99,10 @@ class Launcher:
     def attaches(self, spec: SessionSpec) -> bool:
         """Say if a session is in the browser of a person, which goes on when we leave."""
         return spec.attached or (self.options.cdp_url is not None and self.kind(spec) is None)
+
+    def attachment(self, spec: SessionSpec) -> Attachment:
+        """Return the connection to the browser of a session that `attaches`."""
+        return self.attachments.of(spec.session_id if spec.attached else DEFAULT_SESSION)
 
     def kind(self, spec: SessionSpec) -> BrowserKind | None:
         """Return the kind of browser that a session needs; None for the shared one, and for a person's."""
@@ -131,7 +137,7 @@ class Launcher:
 
     def device(self, name: str) -> Json:
         """Return Playwright's description of a device. Raises ValidationFailed if it knows none of this name."""
-        playwright = self._playwright or self.attachment.playwright
+        playwright = self._playwright or self.attachments.playwright
         devices = playwright.devices if playwright is not None else {}
         if name not in devices:
             near = nearest(name, devices, most=3, similarity=0.4)
@@ -161,7 +167,7 @@ class Launcher:
         """Return the browser of a session: the person's, the shared one, or one of the session's own kind. Start it if
         it does not run."""
         if self.attaches(spec):
-            return await self.attachment.browser()
+            return await self.attachment(spec).browser()
         kind = self.kind(spec)
         if kind is None:
             return await self.shared_browser()
@@ -281,7 +287,7 @@ class Launcher:
 
     async def stop(self) -> None:
         """Close all browsers and the driver; a dead one is no failure."""
-        await self.attachment.detach()
+        await self.attachments.stop()
         async with self._lock:
             await self._end()
         await self.gates.stop()

@@ -189,11 +189,12 @@ class SessionEntry:
             moved = CallMoved(call_id=call.call_id, client_id=call.client_id, state=CallState.QUEUED)
             self._on.emit(moved.model_copy(update={"waits_for": waits_for}))
 
-        await self.launcher.attachment.browser(tell)
+        await self.launcher.attachment(self._spec).browser(tell)
 
     def end_reason(self) -> str:
         """Say what ended the browser without our doing, now or last time; "" if nothing did."""
-        return self.launcher.attachment.end_reason() if self.in_persons_browser else self.launcher.end_reason()
+        attached = self.launcher.attachment(self._spec) if self.in_persons_browser else None
+        return (attached or self.launcher).end_reason()
 
     async def context(self) -> BrowserContext:
         """Return Playwright's context; start the browser if it does not run."""

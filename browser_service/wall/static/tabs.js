@@ -30,7 +30,7 @@ class Tabs {
     let isThere = false;
     try {
       const found = document.hidden ? null : await this.socket.ask("tabs");
-      isThere = found === null || found.attachment.state !== "off" || found.tabs.length > 0;
+      isThere = found === null || found.attachments.length > 0 || found.tabs.length > 0;
       if (found && this.#isOn) this.take(found);
     } catch {
       // the connection is lost, or the request is over: both are told elsewhere
@@ -126,15 +126,20 @@ class List {
   }
 }
 
-/** Says why the browser cannot be used, if so. */
-const standing = ({ state, words, nextStep }) => (state === "attached" ? "" : [words, nextStep].filter(Boolean).join(" "));
+/** Says why browsers cannot be used, if so. */
+const standing = (attachments) => attachments.filter(({ state }) => state !== "attached")
+  .map(({ words, nextStep }) => [words, nextStep].filter(Boolean).join(" ")).join(" ");
+
+/** Names the browsers, each with its profile, and of several the sessions that have them. */
+const named = (attachments) => attachments.map(({ browser, profile, sessionId }) => (
+  [attachments.length > 1 && `${sessionId}:`, browser, profile && `(${profile})`].filter(Boolean).join(" "))).join(" · ");
 
 /** The wall's section *Your tabs*. */
 export class YourTabs {
   #count = el("span", { className: "count" });
   #browser = el("span", { className: "quiet small" });
   #standing = el("p", { className: "standing", role: "status", hidden: true });
-  #again = el("button", { type: "button", className: "again", hidden: true, onclick: () => this.#do(this.socket.ask("attach")) }, "Attach again");
+  #again = el("div", { className: "ways" });
   #empty = el("p", { className: "quiet small", hidden: true }, "You have no tab open there.");
 
   constructor(model, socket, tell) {
@@ -150,18 +155,27 @@ export class YourTabs {
     if (!isOn || this.model.viewer.readOnly) this.element.hidden = true;
   }
 
-  #take({ attachment, tabs }) {
-    const { state, browser, unshared } = attachment;
-    this.element.hidden = state === "off" && !tabs.length;
+  #take({ attachments, tabs }) {
+    const lost = attachments.filter(({ state }) => state === "refused" || state === "gone");
+    this.element.hidden = !attachments.length && !tabs.length;
     write(this.#count, tabs.length ? String(tabs.length) : "");
     const kept = tabs.length - tabs.filter(({ pageId }) => pageId).length;
-    write(this.#browser, [browser, tabs.length && (kept ? `agents do not see ${kept === tabs.length ? "them" : `${kept} of them`}` : "all are shared")].filter(Boolean).join(" · "));
-    this.#standing.dataset.state = state;
-    this.#standing.hidden = !standing(attachment);
-    write(this.#standing, standing(attachment));
-    this.#again.hidden = state !== "refused" && state !== "gone";
-    this.#empty.hidden = state !== "attached" || tabs.length > 0;
+    write(this.#browser, [named(attachments), tabs.length && (kept ? `agents do not see ${kept === tabs.length ? "them" : `${kept} of them`}` : "all are shared")].filter(Boolean).join(" · "));
+    this.#standing.dataset.state = attachments.find(({ state }) => state !== "attached")?.state ?? "attached";
+    this.#standing.hidden = !standing(attachments);
+    write(this.#standing, standing(attachments));
+    this.#offer(lost.map(({ sessionId }) => sessionId), attachments.length > 1);
+    this.#empty.hidden = !attachments.some(({ state }) => state === "attached") || tabs.length > 0;
     this.list.update(tabs, (pageId) => this.model.pages.get(pageId)?.owner?.colour);
+  }
+
+  /** Offers to attach again to the browsers that are not attached to, if these are others than before. */
+  #offer(sessionIds, isOneOfSeveral) {
+    if (this.#again.dataset.of === sessionIds.join(" ")) return;
+    this.#again.dataset.of = sessionIds.join(" ");
+    const button = (sessionId) => el("button", { type: "button", className: "again", onclick: () => this.#do(this.socket.ask("attach", { sessionId })) },
+      `Attach again${isOneOfSeveral ? `: ${sessionId}` : ""}`);
+    this.#again.replaceChildren(...sessionIds.map(button));
   }
 
   async #press(what, { tabId }, linked) {
@@ -191,11 +205,11 @@ export class Picker {
       this.done(shared);
       await shared;
     }, true);
-    this.tabs = new Tabs(socket, ({ attachment, tabs }) => {
+    this.tabs = new Tabs(socket, ({ attachments, tabs }) => {
       this.#wait.hidden = tabs.length > 0;
       write(this.#wait, "You have no tab open there. Open the one that is meant; it appears here.");
-      this.#standing.hidden = !standing(attachment);
-      write(this.#standing, standing(attachment));
+      this.#standing.hidden = !standing(attachments);
+      write(this.#standing, standing(attachments));
       this.list.update(tabs);
     });
     this.element = el("div", { className: "picker" }, this.#standing, this.#wait, this.list.element);

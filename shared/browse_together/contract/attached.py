@@ -4,11 +4,11 @@ import re
 from pathlib import PurePath
 from typing import Final, Literal, Self
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, field_validator
 
 from browse_together.contract.model import Model
 from browse_together.contract.pages import Lent
-from browse_together.contract.wire import ID_PATTERN
+from browse_together.contract.wire import ATTACHED_SESSION, DEFAULT_SESSION, ID_PATTERN, RESERVED_IDS
 
 STAND_IN: Final = "tab"
 """What the page is called that stands for a tab which an agent asked for, with a suffix if that is taken."""
@@ -18,10 +18,11 @@ _DEFAULT: Final = " default"
 
 
 class AttachTarget(Model):
-    """Which browser to attach to. With neither field, the one at BROWSE_CDP_URL."""
+    """Which browser to attach to, and as which session. With neither of the first two, the one at BROWSE_CDP_URL."""
 
     browser: str = Field(default="", max_length=40, description="Its name, such as chrome.")
-    profile_dir: str = Field(default="", max_length=4_000, description="Its user data directory, in place of a name.")
+    profile_dir: str = Field(default="", max_length=4_000, description="Its user data directory, if not the usual one.")
+    session_id: str = Field(default=ATTACHED_SESSION, pattern=ID_PATTERN, description="What its session is called.")
     default: bool = Field(default=False, description="Calls that name no session work in it.")
 
     @classmethod
@@ -46,24 +47,34 @@ class AttachTarget(Model):
             raise ValueError(f"{value!r} is no whole path, such as /home/me/.config/chromium")
         return value
 
-    @model_validator(mode="after")
-    def _one(self) -> Self:
-        if self.browser and self.profile_dir:
-            raise ValueError("give a browser's name or its user data directory, not both")
-        return self
+    @field_validator("session_id")
+    @classmethod
+    def _free(cls, value: str) -> str:
+        if value in {DEFAULT_SESSION, *RESERVED_IDS}:
+            raise ValueError(f"{value!r} is the name of something else")
+        return value
 
     def same_browser(self, other: "AttachTarget") -> bool:
-        return (self.browser, self.profile_dir) == (other.browser, other.profile_dir)
+        if self.profile_dir or other.profile_dir:
+            return self.profile_dir == other.profile_dir
+        return self.browser == other.browser
 
     @property
     def arguments(self) -> tuple[str, ...]:
         """Return how it is named on the command line."""
-        where = ("--profile-dir", self.profile_dir) if self.profile_dir else (self.browser,) if self.browser else ()
-        return (*where, *(("--default",) if self.default else ()))
+        browser, where = filter(None, [self.browser]), ("--profile-dir", self.profile_dir) if self.profile_dir else ()
+        called = ("--as", self.session_id) if self.session_id != ATTACHED_SESSION else ()
+        return (*browser, *where, *called, *(("--default",) if self.default else ()))
+
+
+class Detachment(Model):
+    """Which browser to let go."""
+
+    session_id: str = Field(default="", description="The session whose browser it is; the only one without.")
 
 
 class AttachmentState(Model):
-    """How it stands with the browser that is attached to."""
+    """How it stands with a browser that is attached to."""
 
     state: Literal["off", "asking", "attached", "refused", "gone"] = Field(
         default="off",
@@ -72,6 +83,7 @@ class AttachmentState(Model):
     )
     session_id: str = Field(default="", description="The session whose browser it is; empty if there is none.")
     browser: str = Field(default="", description="The browser in words, such as Google Chrome.")
+    profile: str = Field(default="", description="The profile's name and account in words, as far as it is known.")
     words: str = "No browser of yours is attached to."
     next_step: str = ""
     unshared: int = Field(default=0, description="The person's tabs that are not shared.")
@@ -83,6 +95,7 @@ class PersonTab(Model):
     tab_id: str = Field(description="The browser's own id of the tab.")
     title: str = ""
     url: str = ""
+    session_id: str = Field(default="", description="The session whose browser it is in.")
     page_id: str | None = Field(default=None, description="What agents call it, if it is shared.")
     access: Lent | None = Field(default=None, description="What agents may do with it, if so.")
     with_label: str | None = Field(default=None, description="The client that it is shared with, if with one alone.")

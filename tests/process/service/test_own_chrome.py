@@ -45,7 +45,7 @@ async def post(person: Agent, path: str, **body: AnyJson) -> dict[str, AnyJson]:
 
 async def stands(service: RunningService) -> str:
     """Return how it stands with the person's browser."""
-    return (await service.parts.attached.state()).state
+    return (await service.parts.attached.state("chrome")).state
 
 
 async def attach(service: RunningService, chrome: PersonsChrome, **options: AnyJson) -> None:
@@ -53,7 +53,7 @@ async def attach(service: RunningService, chrome: PersonsChrome, **options: AnyJ
         state = await post(person, wire.ATTACH, profileDir=str(chrome.directory), **options)
         assert state["state"] == "asking", state
         await chrome.allow()
-        await become(lambda: service.host.launcher.attachment.runs)
+        await become(lambda: service.host.launcher.attachments.of("chrome").runs)
 
 
 async def who(agent: Agent, page_id: str) -> str:
@@ -113,7 +113,7 @@ async def test_after_it_was_killed_and_started_again_the_next_call_asks_once(
     async with service.agent() as agent:
         await agent.call("goto", pageId="mine", sessionId="chrome", url=bank.url("/"))
         chrome.kill()
-        await become(lambda: not service.host.launcher.attachment.runs)
+        await become(lambda: not service.host.launcher.attachments.of("chrome").runs)
         error = await agent.error("snapshot", pageId="mine")
         assert "does not run any more" in error["message"]
         assert await stands(service) == "gone"
@@ -207,7 +207,7 @@ async def test_it_is_named_by_its_browser_and_its_switch_is_asked_for(
         assert (await post(person, wire.ATTACH, browser="chromium"))["browser"] == "Chromium"
         assert (await post(person, wire.ATTACH, browser="chrome"))["message"] == "Chromium is attached to."
         await chrome.allow()
-        await become(lambda: service.host.launcher.attachment.runs)
+        await become(lambda: service.host.launcher.attachments.of("chrome").runs)
 
 
 async def test_an_unanswered_question_ends_calls_with_what_they_wait_for_and_an_answer_still_counts(
@@ -222,7 +222,7 @@ async def test_an_unanswered_question_ends_calls_with_what_they_wait_for_and_an_
         await become(lambda: chrome.asks)
         assert await stands(service) == "asking"
         await chrome.allow()
-        await become(lambda: service.host.launcher.attachment.runs)
+        await become(lambda: service.host.launcher.attachments.of("chrome").runs)
         await agent.call("goto", pageId="mine", url=bank.url("/"))
         (port, *_) = chrome.port_file.read_text().split()
         reached = await agent.error("goto", pageId="mine", url=f"http://localhost:{port}/json/list")
