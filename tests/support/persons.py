@@ -26,6 +26,7 @@ class Persons:
     def __init__(self, profile: Path, port: int = 0, display: str | None = None, extension: Path | None = None) -> None:
         executable = installed_browser()
         assert executable is not None
+        self._executable = executable
         self.display = display or ""
         self.port_file = profile / "DevToolsActivePort"
         self.port_file.unlink(missing_ok=True)
@@ -47,6 +48,23 @@ class Persons:
             stderr=subprocess.DEVNULL,
             env={**os.environ, **({"DISPLAY": display} if display else {})},
         )
+
+    async def open_profile(self, profile: str, url: str) -> None:
+        """Open a URL in a window of another of its profiles, as a person would, and wait until it shows."""
+        switches = ["--no-sandbox", "--no-first-run", f"--user-data-dir={self.port_file.parent}"]
+        asking = await asyncio.create_subprocess_exec(
+            self._executable,
+            *switches,
+            f"--profile-directory={profile}",
+            "--new-window",
+            url,
+            stdout=asyncio.subprocess.DEVNULL,
+            stderr=asyncio.subprocess.DEVNULL,
+            env={**os.environ, "DISPLAY": self.display},
+        )
+        async with asyncio.timeout(PATIENCE_S):
+            await asking.wait()
+        await self.until_shown(url)
 
     async def ready(self) -> None:
         """Wait until it can be attached to."""

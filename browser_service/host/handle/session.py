@@ -76,6 +76,7 @@ async def _bring_up_session(session: BrowserSession, run: CallRun) -> None:
             await session.entry.reach(run.call)
         async with run.cancel.within(_READY_WITHIN_S):
             await session.entry.context()
+            await session.entry.check_profile()
     except TimeoutError:
         run.check_not_cancelled()
         raise TimedOut(

@@ -28,8 +28,10 @@ from browser_service.host.sessions.driver import Started, start_driver
 from browser_service.host.sessions.errors import attach_failed
 from browser_service.host.sessions.options import LaunchOptions
 from browser_service.host.sessions.processes import WatchedProcess, end_all
+from browser_service.host.sessions.profile_names import profile_of
 from browser_service.host.sessions.running import RunningBrowser
 from browser_service.host.sessions.user_browsers import Listening, asks_person, at_start, find, title_of
+from browser_service.rules.bounded import Bounded
 
 _ATTACHES_WITHIN_MS: Final = 10_000
 _WAITS_S: Final = 60.0
@@ -37,6 +39,7 @@ _WAITS_S: Final = 60.0
 _ASKS_EVERY_S: Final = 60.0
 _SAYS_WITHIN_S: Final = 15.0
 _REFUSED: Final = "403"
+_MOST_INTRODUCED: Final = 500
 
 Tell = Callable[[str], None]
 """The function that hears, in words, whom a call waits for."""
@@ -62,7 +65,8 @@ class Attachment:
         """Where the browser listens. A page that reached it could drive the browser."""
         self._driver: WatchedProcess | None = None
         self._browser: RunningBrowser | None = None
-        self._end_reason = ""
+        self._end_reason, self._profile = "", ""
+        self._introduced = Bounded[str, None](_MOST_INTRODUCED)
         self._attaching: asyncio.Task[RunningBrowser] | None = None
         self._asked_at: float | None = None
         self._asks, self._refused, self._problem = False, False, ""
@@ -105,7 +109,7 @@ class Attachment:
         words, next_step = {
             "off": ("No browser of yours is attached to.", again),
             "asking": (f"{at_start(title)} asks you to allow it.", "Press Allow there."),
-            "attached": (f"Attached to {title}.", ""),
+            "attached": (f"Attached to {self._named}.", ""),
             "refused": (
                 f"You did not allow agents into {title}, and are not asked again until you attach anew:",
                 again,
@@ -115,9 +119,21 @@ class Attachment:
         return AttachmentState(
             state=state,
             browser="" if state == "off" else title,
+            profile=self._profile,
             words=words,
             next_step=next_step,
         )
+
+    @property
+    def _named(self) -> str:
+        return ", ".join(filter(None, [self._title, self._profile]))
+
+    def introduction(self, client_id: str) -> str:
+        """Return which browser this is, once for each client; empty if that client was told, or it is nobody's home."""
+        if client_id in self._introduced or not (self.target and (self.target.browser or self.target.profile_dir)):
+            return ""
+        self._introduced[client_id] = None
+        return f"This is the user's own browser: {self._named}."
 
     # --- attaching ---------------------------------------------------------------------------------------------------
 
@@ -169,7 +185,8 @@ class Attachment:
             await asyncio.gather(self._attaching, return_exceptions=True)
         await self._leave()
         self.target = AttachTarget() if self.options.cdp_url else None
-        self._refused, self._problem, self._attaching = False, "", None
+        self._refused, self._problem, self._attaching, self._profile = False, "", None, ""
+        self._introduced.clear()
 
     def _attach_once(self) -> asyncio.Task[RunningBrowser]:
         if self._attaching is None or self._attaching.done():
@@ -191,6 +208,7 @@ class Attachment:
             self.playwright, driver = await (early or start_driver())
             self._driver = WatchedProcess(driver) if driver else None
             browser = await self._connect(self.playwright, found)
+            self._profile = await asyncio.to_thread(profile_of, found.directory) if found.directory else ""
         except BaseException:
             await self._leave()
             raise

@@ -8,7 +8,7 @@ from playwright.async_api import Browser, BrowserContext, Page
 from playwright.async_api import Error as PlaywrightError
 
 from browse_together.contract.calls import Call, CallState, Notice
-from browse_together.contract.errors import BrowserCrashed
+from browse_together.contract.errors import BrowserCrashed, Forbidden
 from browse_together.contract.events import CallMoved, NoticeGiven, StateSaved
 from browse_together.contract.model import Json
 from browse_together.contract.pages import SessionSpec
@@ -144,12 +144,23 @@ class SessionEntry:
         """Open a blank page in a window of its own; start the browser if it does not run."""
         windows = await self._open_once()
         try:
+            await self.check_profile()
             return await self._wait_while_live(windows.open())
         except TimeoutError:
             await self.end_if_hanging(_HANGS_AFTER_S)
             raise BrowserCrashed("The browser opened no window.") from None
         except PlaywrightError as error:
             raise BrowserCrashed("The browser opened no window.") from error
+
+    async def check_profile(self) -> None:
+        """Raise Forbidden while a person uses another profile of their browser than the session's, because Chromium
+        takes what is about the whole browser for that."""
+        windows = self.windows if self.keeps_tabs_private else None
+        if windows is not None and not await windows.is_of_profile():
+            raise Forbidden(
+                f"The user is in another profile of their browser than session {self.session_id!r} has.",
+                hint="Their pages there go on. Ask the user to select a window of that profile; then repeat this.",
+            )
 
     def open_behind(self, opener_target: str, url: str) -> None:
         """Open a URL that a page asked a window for behind the person's tabs."""
@@ -181,15 +192,20 @@ class SessionEntry:
             return
 
     async def reach(self, call: Call) -> None:
-        """Attach to the browser if it is a person's, and tell the call's client if that person has to allow it."""
-        if not self.in_persons_browser or self.live:
+        """Attach to the browser if it is a person's, and tell the call's client if that person has to allow it, and
+        once which browser it is."""
+        if not self.in_persons_browser:
             return
+        attachment = self.launcher.attachment(self._spec)
 
         def tell(waits_for: str) -> None:
             moved = CallMoved(call_id=call.call_id, client_id=call.client_id, state=CallState.QUEUED)
             self._on.emit(moved.model_copy(update={"waits_for": waits_for}))
 
-        await self.launcher.attachment(self._spec).browser(tell)
+        if not self.live:
+            await attachment.browser(tell)
+        if said := attachment.introduction(call.client_id):
+            self._say(f"Session {self.session_id!r}: {said}", call.client_id)
 
     def end_reason(self) -> str:
         """Say what ended the browser without our doing, now or last time; "" if nothing did."""
@@ -353,8 +369,8 @@ class SessionEntry:
         """Return the session's context while it lives; None in an attached browser, which keeps its logins itself."""
         return self.opened if self.live and not self.attached else None
 
-    def _say(self, text: str) -> None:
-        self._on.emit(NoticeGiven(client_id="", notice=Notice(text=text)))
+    def _say(self, text: str, client_id: str = "") -> None:
+        self._on.emit(NoticeGiven(client_id=client_id, notice=Notice(text=text)))
 
     def keep_logins(self, state: Json) -> None:
         if self._spec.profile or self._spec.persistent or self._on.elsewhere:

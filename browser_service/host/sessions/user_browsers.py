@@ -86,9 +86,11 @@ class Listening(NamedTuple):
 
 def title_of(target: AttachTarget) -> str:
     """Return what people call the browser, within a sentence."""
-    if target.profile_dir:
-        return f"the browser with the profile {target.profile_dir}"
-    return BROWSERS[target.browser].title if target.browser in BROWSERS else "the browser at BROWSE_CDP_URL"
+    if target.browser not in BROWSERS:
+        where = f"with the profile {target.profile_dir}" if target.profile_dir else "at BROWSE_CDP_URL"
+        return f"the browser {where}"
+    title = BROWSERS[target.browser].title
+    return f"{title} at {target.profile_dir}" if target.profile_dir else title
 
 
 def at_start(title: str) -> str:

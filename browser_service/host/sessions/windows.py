@@ -145,6 +145,16 @@ class Windows:
             cdp = await self._connect(browser)
             await cdp.send(method, {**parameters, **self._of_context})
 
+    async def is_of_profile(self) -> bool:
+        """Say if what is about the whole browser concerns this context: a browser with several profiles takes it for
+        the one that its person used last."""
+        browser = self._context.browser
+        if browser is None:
+            return True
+        cdp = await self._connect(browser)
+        now = (await cdp.send("Target.getBrowserContexts")).get("defaultBrowserContextId")
+        return now in {None, self._browser_context_id}
+
     async def targets(self) -> "list[Target]":
         """Return the pages of the context as Chromium lists them now, without those that we are opening."""
         browser = self._context.browser
