@@ -121,7 +121,9 @@ class Services:
         self._serve_clients(clock, port)
         self._make_spine(local.persons.count_unshared, owner_asks=bool(limits.act_rules))
         refusal = configuration.attach_refusal(settings)
-        self.attached = Attached(local.persons, self.lifecycle, self.requests, self.clients, self.activity, refusal)
+        self.attached = Attached(
+            *(local.persons, self.lifecycle, self.requests, self.clients, self.names, self.activity, refusal)
+        )
         self._connect()
 
     def _with_others(self, local: LocalHost, own: SessionHost, clock: Clock) -> "Fleet":
@@ -179,7 +181,8 @@ class Services:
         self.pairing = Pairing(self.tokens, self.secret, self.revoked, clock)
         self.threads = Threads(ThreadTable(self.journal), self.seal, clock)
         self.halted, self.register = Halted(HaltTable(self.journal), Halts(clock)), CallRegister()
-        agents = Agents(clients, self.colours, self.threads, self.halted.halts, self.register)
+        parts = (clients, self.colours, self.threads, self.halted.halts, self.register)
+        agents = Agents(*parts, self.directory.sessions.chosen_for)
         self.wall = Wall(self.directory, self.colours, agents)
         self.notifier = Notifier(
             desktop=settings.notify == "desktop",

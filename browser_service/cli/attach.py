@@ -111,7 +111,11 @@ def standing(data_dir: Path) -> dict[str, object]:
     """Return how it stands with the person's own browsers, if any has a session."""
     with Client(data_dir, operator=True) as service:
         states = attachments(service)
-    return {"attached": words_of(states), "attachments": {each.session_id: each.state for each in states}} if states else {}
+    return (
+        {"attached": words_of(states), "attachments": {each.session_id: each.state for each in states}}
+        if states
+        else {}
+    )
 
 
 def say_unless_attached(data_dir: Path) -> None:

@@ -76,11 +76,12 @@ def _without_tabs(states: list[AttachmentState]) -> str:
     """Say why there are no tabs, and what to do."""
     if not states:
         attaching = command("attach", "chrome")
-        return (
-            f"{AttachmentState().words} {attaching} attaches the one that you use; then this lists its tabs, to share with agents."
-        )
+        off = AttachmentState().words
+        return f"{off} {attaching} attaches the one that you use; then this lists its tabs, to share with agents."
     attached = [each for each in states if each.state == "attached"]
-    return f"{words_of(attached)} It has no tab of yours now: open one, then share it." if attached else words_of(states)
+    return (
+        f"{words_of(attached)} It has no tab of yours now: open one, then share it." if attached else words_of(states)
+    )
 
 
 def _tabs(service: Client) -> list[PersonTab]:

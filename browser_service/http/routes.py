@@ -72,6 +72,8 @@ async def act(request: Request) -> Response:
     """Run a call, on the page that the path names or on none. It is a plain Starlette route, because FastAPI's routing
     takes longer than the policy check of a call."""
     caller, session = await identity(request), request.headers.get(wire.SESSION)
+    if chosen := services(request).directory.sessions.chosen_for(caller.client_id):
+        session = chosen  # a person's word is the last
     if session is not None:
         if not wire.is_host_name(session):
             raise InvalidRequest(f"{wire.SESSION} is no name of a session.")

@@ -38,6 +38,7 @@ from browser_service.store.journal import ClosedPage, Journal
 
 _CHECK_EVERY_S = 15
 _MOST_OWNED = 50
+_MOST_CHATS = 200
 
 log = structlog.get_logger(__name__)
 
@@ -213,6 +214,20 @@ class SessionLifecycle:
             chosen = target if name == session_id else former
             record.attached_to = chosen.model_copy(update={"default": name == self._sessions.usual})
             await self.vault.write(record)
+
+    async def put(self, client_id: str, session_id: str) -> None:
+        """Let a client's calls that name no page go to a person's browser, until its person says otherwise; without a
+        session, to where they went before. Raises ValidationFailed."""
+        if session_id and session_id not in self.attached:
+            known = ", ".join(self.attached) or "none"
+            raise ValidationFailed(f"Attached to are: {known}.", details=field_details("sessionId"))
+        for name in self.attached:
+            record = self._sessions.record(name)
+            others = [each for each in record.chats if each != client_id]
+            chats = [*others[1 - _MOST_CHATS :], client_id] if name == session_id else others
+            if chats != record.chats:
+                record.chats = chats
+                await self.vault.write(record)
 
     async def detach(self, session_id: str) -> None:
         """Close the session of a person's browser, if it is one."""

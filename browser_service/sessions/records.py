@@ -71,6 +71,7 @@ class SessionRecord(Model):
     guarded: bool = Field(default=False, description="What is read in it goes nowhere else without a person.")
     shared_login: bool = Field(default=False, description="Its logins are the shared login's, or began as a copy.")
     attached_to: AttachTarget | None = Field(default=None, description="Which browser of a person's it is.")
+    chats: list[str] = Field(default=[], description="The clients that a person put there.")
     options: SessionOptions = SessionOptions()
     created_at: float = Field(default_factory=time.time)
     accessed_at: float = Field(default_factory=time.time)
@@ -146,6 +147,10 @@ class Sessions:
     def persons(self) -> str | None:
         """Return the session whose browser is meant if none is named: the usual one, or the first that was attached."""
         return self.usual if self.usual in self.attached else next(iter(self.attached), None)
+
+    def chosen_for(self, client_id: str) -> str:
+        """Return the session into whose browser a person put a client; empty if they did not."""
+        return next((each for each in self.attached if client_id in self._records[each].chats), "")
 
     def is_attached(self, session_id: str) -> bool:
         record = self._records.get(session_id)

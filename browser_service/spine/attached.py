@@ -12,13 +12,14 @@ import structlog
 from browse_together.contract import catalogue
 from browse_together.contract.attached import AttachmentState, AttachTarget, PersonTab, TabShare, is_stand_in
 from browse_together.contract.background import Background
-from browse_together.contract.calls import Outcome
+from browse_together.contract.calls import Notice, Outcome
 from browse_together.contract.errors import InvalidRequest, ValidationFailed, field_details
 from browse_together.contract.installation import command
 from browse_together.contract.model import Json
 from browse_together.contract.pages import PageState
 from browse_together.contract.wire import ATTACHED_SESSION, DEFAULT_SESSION, RESERVED_IDS
 from browser_service.clients.inbox import HumanInbox
+from browser_service.clients.names import Names
 from browser_service.clients.presence import Clients
 from browser_service.host.seam import PersonsBrowser
 from browser_service.observability.activity import Activity
@@ -54,6 +55,7 @@ class Attached:
     lifecycle: SessionLifecycle
     requests: HumanInbox
     clients: Clients
+    names: Names
     activity: Activity
     refusal: str
     """Why the settings let no other browser be attached to; empty if they do."""
@@ -92,7 +94,9 @@ class Attached:
                     "The request names no browser.", hint=command("attach", "chrome"), details=field_details("browser")
                 )
             target = former.model_copy(update={"default": target.default or former.default})
-        if other := next((each for each in attached.values() if each is not former and each.same_browser(target)), None):
+        if other := next(
+            (each for each in attached.values() if each is not former and each.same_browser(target)), None
+        ):
             raise InvalidRequest(
                 f"It is attached to already, as session {other.session_id!r}.",
                 hint=f"First: {command('detach', other.session_id)}",
@@ -136,6 +140,15 @@ class Attached:
     async def states(self) -> list[AttachmentState]:
         """Return how it stands with each browser of the person's that has a session."""
         return [await self.state(each) for each in self.lifecycle.directory.sessions.attached]
+
+    async def put(self, agent: str, session_id: str) -> str:
+        """Let a chat work in a browser of the person's, as they say, and tell it. Returns what was done, in words."""
+        client_id, name = self.names.find(agent)
+        await self.lifecycle.put(client_id, session_id)
+        where = f"session {session_id}" if session_id else "where you began"
+        text = f"The person chose where your new pages open: {where}. Those that you have stay where they are."
+        self.clients.notify(client_id, Notice(text=text))
+        return f"{name} works in {session_id} now." if session_id else f"{name} works where it began."
 
     async def tabs(self) -> list[PersonTab]:
         return await self.browser.tabs()

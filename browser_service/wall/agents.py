@@ -31,6 +31,8 @@ class Agents:
     threads: Threads
     halts: Halts
     register: CallRegister
+    chosen_for: Callable[[str], str]
+    """Returns the session into whose browser a person put a client, or an empty text."""
     _acts: Bounded[str, Callable[[], Row]] = field(default_factory=lambda: Bounded(_MOST))
     """The last act of each client, whose details are made once somebody looks."""
 
@@ -57,6 +59,7 @@ class Agents:
                 "doing": _seen(_doing(running.get(client_id, [])), seen),
                 "last": _seen(_last(self._acts.get(client_id)), seen),
                 "halt": self.halt_of(client_id),
+                "session": self.chosen_for(client_id),
                 "unread": self.threads.unread(client_id),
             }
             for client_id, label in sorted(self._labels(pages).items(), key=lambda each: each[1].casefold())

@@ -246,7 +246,9 @@ class _Extension:
         return {
             "type": "state",
             "wall": self._wall(),
-            "browser": " ".join(f"{each.words} {each.next_step}".strip() for each in states if each.state != "attached"),
+            "browser": " ".join(
+                f"{each.words} {each.next_step}".strip() for each in states if each.state != "attached"
+            ),
             "agents": [*self._agents(pages)],
             "tabs": {page.target_id: self._tab(page) for page in pages if page.target_id in self._targets},
             "requests": [*map(self._request, asked)],

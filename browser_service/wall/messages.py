@@ -108,6 +108,17 @@ class Rename(Asked):
         return str((await seat.parts.administration.rename(self.agent, self.name))["name"])
 
 
+class Put(Asked):
+    """The browser of the person's own in which a chat is to work; without one, where it began."""
+
+    type: Literal["put"]
+    agent: str = Field(max_length=80)
+    session_id: SessionId | Literal[""] = ""
+
+    async def do(self, seat: Seat) -> str:
+        return await seat.parts.attached.put(self.agent, self.session_id)
+
+
 class Open(Asked):
     """A page of the person's own, in their hands at once. It is answered by its id."""
 
@@ -243,7 +254,7 @@ class Unshare(TabUnshare, Asked):
 
 
 _OfPage = Input | Files | Login | Find | Point
-_Other = Call | Give | Rename | Open | Places | Reply | Pictures | Day | Show | Tabs | Attach | Share | Unshare
+_Other = Call | Give | Rename | Put | Open | Places | Reply | Pictures | Day | Show | Tabs | Attach | Share | Unshare
 Message = Hello | Watch | _OfPage | _Other
 _MESSAGE: Final[TypeAdapter[Message]] = TypeAdapter(Annotated[Message, Field(discriminator="type")])
 

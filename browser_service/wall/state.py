@@ -37,6 +37,8 @@ class WallState:
     """What the person and agents wrote, by the agents' handles."""
     halt: Json | None
     """What holds all agents, if anything does."""
+    browsers: list[str]
+    """The sessions in browsers of the person's own, into which they may put agents."""
 
     def since(self, former: "WallState | None") -> Json:
         """Return what differs from `former`, which the viewer already has; empty if nothing does."""
@@ -48,7 +50,7 @@ class WallState:
         for name in ("pages", "threads"):
             if changed := _changed(getattr(self, name), getattr(former, name)):
                 patch[name] = changed
-        for name in ("halt", "requests", "agents"):
+        for name in ("halt", "requests", "agents", "browsers"):
             if getattr(self, name) != getattr(former, name):
                 patch[name] = getattr(self, name)
         return patch
@@ -132,10 +134,11 @@ class Wall:
             if page.person is not None and not page.person.is_hold
         }
         if viewer.request_id:
-            return WallState(shown, [*asked.values()], [], {}, None)
+            return WallState(shown, [*asked.values()], [], {}, None, [])
         threads = self.agents.lines(pages) if viewer.operator else {}
         seen = None if viewer.operator else {page.page_id for page in pages if not self._locks(page, viewer)}
-        return WallState(shown, [*asked.values()], self.agents.rows(pages, seen), threads, self.agents.halt())
+        rows, browsers = self.agents.rows(pages, seen), self.directory.sessions.attached if viewer.operator else []
+        return WallState(shown, [*asked.values()], rows, threads, self.agents.halt(), browsers)
 
     def page(self, page_id: str, viewer: Identity) -> Json:
         page = self.directory.get(page_id)

@@ -93,7 +93,7 @@ const halt = (how) => ({ how, by: "ana", at: NOW - 60, until: how === "pause" ? 
 function agents(all = null) {
   const rows = [agent("idle"), agent("busy", { doing: doing("wait_for_selector", 14), label: "Codex · tickets of the whole of last year", colour: "orange" }), agent("failed", { last: { action: "fill", pageId: "cart", at: NOW - 300, outcome: "TIMEOUT" }, colour: "green", label: "Gemini", pages: 1 }),
     agent("new", { last: null, pages: 0, label: "كلود", colour: "pink" }), agent("paused", { halt: halt("pause"), doing: doing("click", 40, 2), colour: "cyan" }), agent("stopped", { halt: halt("stop"), colour: "purple" }), agent("away", { since: null, last: null, colour: "grey" })];
-  const made = new Agents({ viewer: { readOnly: false }, agents: all ? rows.slice(0, 2).map((row) => ({ ...row, doing: null, halt: all })) : rows, halt: all }, {}, () => {}, { open() {}, update() {}, fresh: (id) => Number(id === "idle") });
+  const made = new Agents({ viewer: { readOnly: false }, browsers: ["private", "work"], agents: all ? rows.slice(0, 2).map((row) => ({ ...row, doing: null, halt: all })) : rows, halt: all }, {}, () => {}, { open() {}, update() {}, fresh: (id) => Number(id === "idle") });
   made.update();
   return made.element;
 }

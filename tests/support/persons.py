@@ -124,9 +124,10 @@ class Persons:
         listed: list[dict[str, str]] = (await http.get(f"{self.url}/json/list")).json()
         return listed
 
-    def end(self) -> None:
+    def end(self, *, crashes: bool = False) -> None:
+        """End it, as its person does, or as a crash would."""
         children = psutil.Process(self.process.pid).children(recursive=True) if self.runs else []
-        self.process.terminate()
+        (self.process.kill if crashes else self.process.terminate)()
         self.process.wait(10)
         for child in children:
             with contextlib.suppress(psutil.NoSuchProcess):

@@ -79,6 +79,7 @@ class Row {
   #name = el("button", { type: "button", className: "owner", dir: "auto" });
   #field = el("input", { type: "text", maxLength: 60, hidden: true, required: true, autocomplete: "off", "aria-label": "Its name", onblur: () => this.#rename(false), onkeydown: (event) => this.#pressed(event) });
   #does = el("p", { className: "does cut" });
+  #browser = el("select", { hidden: true, title: "The browser of yours in which its new pages open", onchange: () => this.#put() });
   #news = el("span", { className: "news", hidden: true });
   #buttons = {};
   #shown = "";
@@ -92,7 +93,7 @@ class Row {
         button("stop", "Stop: cancel what it does, and refuse what comes, until you let it go on", () => agents.halt(this.agent.to, "stop")),
         button("on", "Let it go on", () => agents.halt(this.agent.to, "go_on"), "Go on"),
         button("write", "Write: a line in its next reply, or at once if it waits", () => agents.threads.open(id)),
-        button("name", "Give it another name", () => this.#rename(true), "Aa")));
+        button("name", "Give it another name", () => this.#rename(true), "Aa"), this.#browser));
     Object.assign(this, { agents, threads: agents.threads });
   }
 
@@ -113,10 +114,29 @@ class Row {
     });
     on.classList.toggle("first", !allHalted);
     for (const [name, text] of [["pause", "Pause"], ["stop", "Stop"], ["on", "Go on"], ["write", "Write to"], ["name", "Rename"]]) this.#buttons[name].setAttribute("aria-label", `${text} ${label}`);
+    this.#offer(agent, mayAct ? this.agents.model.browsers : []);
     const fresh = this.threads.fresh(agent.id);
     this.#news.hidden = !fresh;
     this.#news.dataset.count = fresh;
     if (fresh) writes.setAttribute("aria-label", `Write to ${label}, who wrote ${fresh === 1 ? "a line" : `${fresh} lines`}`);
+  }
+
+  /** Offers the person's browsers in which the agent may work, if there are any. */
+  #offer({ label, session }, browsers) {
+    const among = ["", ...browsers];
+    this.#browser.hidden = !browsers.length;
+    this.#browser.setAttribute("aria-label", `Browser of ${label}`);
+    if (this.#browser.dataset.of !== among.join(" ")) {
+      this.#browser.dataset.of = among.join(" ");
+      this.#browser.replaceChildren(...among.map((value) => el("option", { value }, value || "its own place")));
+    }
+    if (document.activeElement !== this.#browser) this.#browser.value = session;
+  }
+
+  async #put() {
+    const sessionId = this.#browser.value;
+    this.#browser.blur();
+    await report(this.agents.socket.ask("put", { agent: this.agent.id, sessionId }), this.agents.tell);
   }
 
   /** Shows a field in the name's place, or the name again. */

@@ -12,7 +12,7 @@ import { Socket } from "./socket.js";
 import { Threads } from "./threads.js";
 
 const app = document.getElementById("app");
-const model = { viewer: { name: "", readOnly: true }, pages: new Map(), requests: [], agents: [], threads: new Map(), halt: null };
+const model = { viewer: { name: "", readOnly: true }, pages: new Map(), requests: [], agents: [], threads: new Map(), halt: null, browsers: [] };
 let wanted = ""; // what is looked for
 const visited = new Set();
 const SEARCH = "M9 15A6 6 0 1 0 9 3a6 6 0 0 0 0 12zM13.5 13.5 17 17";
@@ -85,14 +85,14 @@ function stay() {
   renew().catch(() => {}); // the connection is lost, which is told elsewhere
 }
 
-function apply({ type, pages = {}, requests, agents, threads: lines = {}, halt = model.halt }) {
+function apply({ type, pages = {}, requests, agents, threads: lines = {}, halt = model.halt, browsers = model.browsers }) {
   const known = new Set(model.pages.keys());
   if (type === "state") {
     model.pages.clear();
     model.threads.clear();
   }
   for (const [id, thread] of Object.entries(lines)) thread ? model.threads.set(id, thread) : model.threads.delete(id);
-  model.halt = halt;
+  Object.assign(model, { halt, browsers });
   for (const [id, page] of Object.entries(pages)) page ? model.pages.set(id, page) : model.pages.delete(id);
   model.requests = requests ?? model.requests;
   model.agents = agents ?? model.agents;

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from browse_together.contract import wire
+from browser_service.clients.presence import handle_of
 from tests.support.json import AnyJson
 from tests.support.listening import become
 from tests.support.persons import Persons
@@ -15,6 +16,7 @@ from tests.support.screen import screen
 from tests.support.service import Agent, running_service, settings_for
 from tests.support.sharing import StartService
 from tests.support.site import Answer, Received, Site
+from tests.support.wall import seat
 
 pytestmark = pytest.mark.anyio
 
@@ -92,6 +94,32 @@ async def test_each_chat_works_in_the_browser_of_its_session_and_is_told_once_wh
         assert (page["sessionId"], await heading(other, "other-shop")) == ("default", "a stranger")
 
 
+async def test_a_person_puts_a_chat_into_a_browser_by_the_wall_and_it_stays_there_over_a_restart(
+    browsers: Browsers, who: Site, tmp_path: Path
+) -> None:
+    settings = settings_for(tmp_path / "data")
+    async with running_service(settings) as service, service.agent(operator=True) as person:
+        await attach_all(person, browsers)
+        async with service.agent(client_id="chat") as agent, seat(service) as wall:
+            agent.http.headers[wire.SESSION] = "private"
+            await agent.call("goto", pageId="before", url=who.url("/"))
+            handle = handle_of("chat")
+            said = await wall.ask("put", agent=handle, sessionId="work")
+            assert "works in work now." in str(said), said
+            reply = (await agent.reply("goto", pageId="after", url=who.url("/"))).json()
+            assert "The person chose where your new pages open: session work" in str(reply["notices"])
+            assert reply["page"]["sessionId"] == "work"
+            assert (await agent.reply("goto", pageId="before", url=who.url("/"))).json()["page"][
+                "sessionId"
+            ] == "private"
+    async with running_service(settings) as service, service.agent(client_id="chat") as agent, seat(service) as wall:
+        page = (await agent.reply("goto", pageId="again", url=who.url("/"))).json()["page"]
+        assert page["sessionId"] == "work"
+        await wall.ask("put", agent=handle, sessionId="")
+        page = (await agent.reply("goto", pageId="own", url=who.url("/"))).json()["page"]
+        assert page["sessionId"] == "default"
+
+
 async def test_after_a_restart_each_has_its_browser_again_before_a_setting_names_another_for_one(
     browsers: Browsers, who: Site, tmp_path: Path
 ) -> None:
@@ -163,7 +191,10 @@ async def test_of_a_browser_with_several_profiles_only_the_one_that_was_attached
                 await browser.open_profile("Profile 1", who.url("/?other"))
                 await agent.call("goto", pageId="mine", url=who.url("/"))
                 assert await heading(agent, "mine") == "who=work"
-                for action, arguments in (("goto", {"pageId": "two", "url": who.url("/")}), ("get_cookies", {})):
+                for action, arguments in (
+                    ("goto", {"pageId": "two", "url": who.url("/")}),
+                    ("get_cookies", {"domain": "127.0.0.1"}),
+                ):
                     error = await agent.error(action, sessionId="chrome", **arguments)
                     assert (error["code"], "another profile" in error["message"]) == ("FORBIDDEN", True), error
                 await browser.open_profile("Default", who.url("/?mine"))

@@ -40,7 +40,7 @@ async def test_a_request_and_an_act_are_as_old_as_they_are_also_after_the_next_c
     directory = Directory(lambda: began + passed_s)
     colours = Colours(ColourTable(journal), set)
     threads = Threads(ThreadTable(journal), Seal(tmp_path))
-    wall = Wall(directory, colours, Agents(Clients(0), colours, threads, Halts(), CallRegister()))
+    wall = Wall(directory, colours, Agents(Clients(0), colours, threads, Halts(), CallRegister(), lambda _: ""))
     asked = HumanRequestState(
         request_id="ask-1", kind="other", page_id="shop", session_id="default", asked_ago_ms=60_000
     )
