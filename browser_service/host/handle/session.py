@@ -52,6 +52,8 @@ async def perform_on_session(
         await _bring_up_session(session, run)
     try:
         async with run.cancel.within(run.action.allowed_ms() / 1000):
+            if run.action.lane is Lane.QUEUE:
+                await session.entry.check_profile()
             return await handler(session, run.action)
     except TimeoutError:
         if run.cancel.requested:
@@ -76,7 +78,6 @@ async def _bring_up_session(session: BrowserSession, run: CallRun) -> None:
             await session.entry.reach(run.call)
         async with run.cancel.within(_READY_WITHIN_S):
             await session.entry.context()
-            await session.entry.check_profile()
     except TimeoutError:
         run.check_not_cancelled()
         raise TimedOut(

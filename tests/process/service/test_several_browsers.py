@@ -10,7 +10,7 @@ import pytest
 from browse_together.contract import wire
 from browser_service.clients.presence import handle_of
 from tests.support.json import AnyJson
-from tests.support.listening import become
+from tests.support.listening import become, listening
 from tests.support.persons import Persons
 from tests.support.screen import screen
 from tests.support.service import Agent, running_service, settings_for
@@ -97,8 +97,7 @@ async def test_each_chat_works_in_the_browser_of_its_session_and_is_told_once_wh
 async def test_a_person_puts_a_chat_into_a_browser_by_the_wall_and_it_stays_there_over_a_restart(
     browsers: Browsers, who: Site, tmp_path: Path
 ) -> None:
-    settings = settings_for(tmp_path / "data")
-    async with running_service(settings) as service, service.agent(operator=True) as person:
+    async with listening(tmp_path / "data") as service, service.agent(operator=True) as person:
         await attach_all(person, browsers)
         async with service.agent(client_id="chat") as agent, seat(service) as wall:
             agent.http.headers[wire.SESSION] = "private"
@@ -112,7 +111,7 @@ async def test_a_person_puts_a_chat_into_a_browser_by_the_wall_and_it_stays_ther
             assert (await agent.reply("goto", pageId="before", url=who.url("/"))).json()["page"][
                 "sessionId"
             ] == "private"
-    async with running_service(settings) as service, service.agent(client_id="chat") as agent, seat(service) as wall:
+    async with listening(tmp_path / "data") as service, service.agent(client_id="chat") as agent, seat(service) as wall:
         page = (await agent.reply("goto", pageId="again", url=who.url("/"))).json()["page"]
         assert page["sessionId"] == "work"
         await wall.ask("put", agent=handle, sessionId="")
