@@ -114,6 +114,8 @@ class Sessions:
         self._records: dict[str, SessionRecord] = {}
         self._over = Bounded[str, bool](_EXPIRED_KEPT)
         """Sessions that the service ended: True if their time was over, False if nobody used them."""
+        self._detached = Bounded[str, AttachTarget](_EXPIRED_KEPT)
+        """Browsers of a person's that were let go, by their sessions."""
         self._used: set[str] = set()
         self.any_guarded = False
         self.host_of: Callable[[str], str | None] = lambda _: None
@@ -134,6 +136,8 @@ class Sessions:
         if self._records.get(session_id) is not record:
             return False
         del self._records[session_id]
+        if record.attached_to is not None:
+            self._detached[session_id] = record.attached_to
         if over:
             self._over[session_id] = record.expired
         return True
@@ -269,10 +273,12 @@ class Sessions:
     def not_found(self, session_id: str) -> SessionNotFound | SessionExpired:
         if session_id in self._over:
             return _over(session_id, timed_out=self._over[session_id])
-        if session_id == ATTACHED_SESSION:
+        if session_id == ATTACHED_SESSION or session_id in self._detached:
+            target = self._detached.get(session_id) or AttachTarget(browser="chrome")
+            attach = command("attach", *target.model_copy(update={"default": False}).arguments)
             return SessionNotFound(
                 "The user's own browser is not attached to.",
-                hint=f'The user does that: {command("attach", "chrome")}. The shared login is "{DEFAULT_SESSION}".',
+                hint=f'The user does that: {attach}. The shared login is "{DEFAULT_SESSION}".',
                 details={"sessionId": session_id},
             )
         similar = nearest(session_id, self._records)

@@ -17,7 +17,7 @@ from browser_service.host.network.tab_events import TabListener
 from browser_service.host.pages.tab_life import TabLife
 from browser_service.host.record.record import PageRecord
 from browser_service.host.sessions.logins import Logins
-from browser_service.host.tabs.held_windows import hold_windows
+from browser_service.host.tabs.held_windows import HeldWindows
 from browser_service.host.tabs.tab import Tab
 from browser_service.host.world.ties import listen
 from browser_service.rules.turns import PageQueue
@@ -28,6 +28,11 @@ _FORM_TYPES: Final = frozenset({"document", "xhr", "fetch"})
 """Resource types with which a page sends forms. The others are files and the page's own measurements (ping)."""
 _TOLD_EVERY_S: Final = 0.1
 _WINDOW_COMES_WITHIN_S: Final = 0.5
+_FORM_HELD: Final = (
+    "a form was not sent, because it opens a window, which would come before what the person looks at. With a click on "
+    'its button and modifiers ["Control"] (on a Mac ["Meta"]) it is sent into a tab behind, which is the person\'s to '
+    "share"
+)
 _SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
@@ -65,7 +70,15 @@ class Listener(TabListener):
             tab.presses.on_persons, tab.presses.before_click = partial(self._on_person, tab), tab.behind.check_click
             await tab.presses.note_by(tab.cdp)
             if self.record.guarded:
-                await hold_windows(tab.cdp, self.open_behind)
+                await HeldWindows(tab.page, partial(self._on_held, tab)).hold(tab.cdp)
+
+    def _on_held(self, tab: Tab, url: str) -> None:
+        """Open a window behind that the page asked for. One into which a form is sent by POST cannot be, but for a
+        press with Control."""
+        if url:
+            self.open_behind(url)
+        else:
+            tab.observer.add_once(_FORM_HELD)
 
     def _on_person(self, tab: Tab) -> None:
         tab.behind.person_away = False

@@ -93,7 +93,7 @@ class Row {
         button("stop", "Stop: cancel what it does, and refuse what comes, until you let it go on", () => agents.halt(this.agent.to, "stop")),
         button("on", "Let it go on", () => agents.halt(this.agent.to, "go_on"), "Go on"),
         button("write", "Write: a line in its next reply, or at once if it waits", () => agents.threads.open(id)),
-        button("name", "Give it another name", () => this.#rename(true), "Aa"), this.#browser));
+        button("name", "Give it another name", () => this.#rename(true), "Aa")), this.#browser);
     Object.assign(this, { agents, threads: agents.threads });
   }
 

@@ -31,6 +31,7 @@ class Tabs {
     try {
       const found = document.hidden ? null : await this.socket.ask("tabs");
       isThere = found === null || found.attachments.length > 0 || found.tabs.length > 0;
+      if (found?.attachments.length < 2) for (const tab of found.tabs) tab.sessionId = ""; // it says nothing then
       if (found && this.#isOn) this.take(found);
     } catch {
       // the connection is lost, or the request is over: both are told elsewhere
@@ -64,7 +65,7 @@ class Row {
     paint(this.element, isShared && colour);
     const title = tab.url === EMPTY ? "An empty tab" : tab.title || host(tab.url);
     write(this.#title, title);
-    write(this.#place, [tab.url !== EMPTY && host(tab.url), ...sharing(tab)].filter(Boolean).join(" · "));
+    write(this.#place, [tab.sessionId, tab.url !== EMPTY && host(tab.url), ...sharing(tab)].filter(Boolean).join(" · "));
     const button = ([what, text]) => el("button", { type: "button", "aria-label": `${text}: ${title}`, onclick: () => this.#do(what, tab) }, text);
     this.#buttons.replaceChildren(...(isShared ? [["back", "Take back"]] : Object.entries(WAYS)).map(button));
   }
@@ -147,7 +148,7 @@ export class YourTabs {
     this.tabs = new Tabs(socket, (found) => this.#take(found));
     this.list = new List((...what) => this.#press(...what), false);
     this.element = el("section", { className: "yours", "aria-labelledby": "yours", hidden: true },
-      el("h2", { id: "yours" }, "Your tabs ", this.#count, this.#browser), this.#standing, this.#again, this.#empty, this.list.element);
+      el("h2", { id: "yours" }, "Your tabs ", this.#count, " ", this.#browser), this.#standing, this.#again, this.#empty, this.list.element);
   }
 
   show(isOn) {

@@ -5,6 +5,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable
 from pathlib import Path
 from typing import Final
+from urllib.parse import urlsplit
 
 import httpx
 import pytest
@@ -32,7 +33,10 @@ AGENTS = """<title>agents</title><button id=b onclick="this.textContent = 'click
 <button id=asks onclick="this.textContent = confirm('sure?')">asks</button>
 <button id=front onclick="window.focus()">front</button>
 <input id=f type=file><a id=load href=/file download>load</a>
-<a id=next href=/next>next</a><div style="height: 3000px"></div>"""
+<a id=next href=/next>next</a><form action=/found target=_blank><input name=q value="a b"><input name=method>
+<button id=asked name=by value=me>find</button></form>
+<form action=/sent method=post target=_blank><input name=q value=x><button id=sent>send</button></form>
+<iframe id=other src="//localhost:PORT/frame" width=300 height=90></iframe><div style="height: 3000px"></div>"""
 ACTS: Final[tuple[dict[str, AnyJson], ...]] = (
     {"action": "goto", "url": "/agents"},
     {"action": "click", "selector": "#b"},
@@ -56,6 +60,10 @@ ACTS: Final[tuple[dict[str, AnyJson], ...]] = (
     {"action": "click", "selector": "#link"},
     {"action": "click", "selector": "#link", "modifiers": ["Control"]},
     {"action": "click", "selector": "#tab", "modifiers": ["Control"]},
+    {"action": "click", "selector": "#asked"},
+    {"action": "click", "selector": "#sent"},
+    {"action": "click", "selector": "#sent", "modifiers": ["Control"]},
+    {"action": "click", "selector": "#tab", "frame": "#other"},
     {"action": "click", "selector": "#b"},
     {"action": "click", "selector": "#asks"},
     {"action": "handle_dialog", "accept": True},
@@ -74,7 +82,7 @@ ACTS: Final[tuple[dict[str, AnyJson], ...]] = (
 )
 
 _EACH: Final = 3
-LETTERS: Final = ("abcdefghijklmnopqrstuvwxyz" * 5)[: _EACH * len(ACTS)]
+LETTERS: Final = ("abcdefghijklmnopqrstuvwxyz" * 6)[: _EACH * len(ACTS)]
 BESIDE_KEYS: Final[tuple[dict[str, AnyJson], ...]] = (
     {"action": "fill", "selector": "#t", "value": "filled"},
     {"action": "press", "selector": "#t", "key": "a"},
@@ -101,7 +109,10 @@ async def at_desk(tmp_path: Path) -> AsyncIterator[tuple[Desk, Persons]]:
 @pytest.fixture
 def pages(site: Site) -> Site:
     site.page("/persons", PERSONS)
-    site.page("/agents", AGENTS)
+    site.page("/agents", AGENTS.replace("PORT", str(urlsplit(site.url("/")).port)))
+    site.page("/frame", """<button id=tab onclick="window.open('/popup?framed')">tab</button>""")
+    site.page("/found", "<title>found</title>")
+    site.page("/sent", "<title>sent</title>")
     site.page("/popup", "<title>popup</title><script>if (window.opener) fetch('/linked')</script>")
     site.page("/linked", "")
     site.page("/next", "<title>next</title>")
@@ -154,10 +165,13 @@ async def test_a_person_types_while_an_agent_acts_and_every_letter_arrives_where
             if wrong := await type_beside(at, browser, letters, agent.reply(pageId="mine", **given)):
                 went_wrong.append(f"{arguments}: {wrong}")
         assert went_wrong == []
-        await become(lambda: pages.counts["/popup"] == 5 and pages.counts["/linked"])
+        await become(lambda: pages.counts["/popup"] == 6 and pages.counts["/linked"])
         popups = [page for page in (await agent.call("list_pages"))["yours"] if page["pageId"] != "mine"]
     assert await typed(browser) == LETTERS
-    assert [page["url"] for page in popups] == [pages.url("/popup")] * 5
+    assert pages.counts["/sent"] == 1, "only with Control is a form sent by POST, and its tab is the person's"
+    opened = [urlsplit(page["url"]) for page in popups]
+    assert sorted(each.path for each in opened) == ["/found", *["/popup"] * 6]
+    assert {each.query for each in opened} == {"", "framed", "q=a+b&method=&by=me"}
     assert pages.counts["/linked"] == 1, "a press with Control opens one that knows its opener"
 
 

@@ -150,7 +150,7 @@ async def test_one_is_let_go_and_the_other_stays_with_its_chat(
         assert await browsers["private"].tabs() == ["about:blank"]
         assert await heading(agent, "work-shop") == "a stranger"
         gone = await agent.error("goto", pageId="anew", sessionId="private", url=who.url("/"))
-        assert gone["code"] == "SESSION_NOT_FOUND"
+        assert (gone["code"], "--as private" in gone["hint"]) == ("SESSION_NOT_FOUND", True)
 
 
 async def test_a_tab_is_shared_from_the_browser_that_has_it_and_each_browser_has_one_session(
