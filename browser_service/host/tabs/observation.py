@@ -137,7 +137,7 @@ class Observation(ActRequests):
             await self._until(lambda: len(self.dialogs) >= self.expected_dialogs, _DIALOG_S)
         if self.downloads or self.aborted_documents or self.expected_downloads:
             await self.wait_for_downloads(self.expected_downloads)
-        for seen in self.windows.values():
+        for seen in [*self.windows.values()]:  # more may come meanwhile
             await seen.settle()
 
     async def wait_for_windows(self) -> bool:
