@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.support.json import AnyJson
 from tests.support.tab import Tab
 
 pytestmark = [pytest.mark.anyio, pytest.mark.own_window]
