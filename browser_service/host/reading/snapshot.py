@@ -155,7 +155,7 @@ class ClientView:
             self.rows.clear()
         elements = {node.ref: node.role_and_name for node in nodes if node.ref}
         self.elements.update(elements)
-        self.rows.update(identity.rows(self.tree, {*elements}))
+        self.rows |= dict.fromkeys(elements, "") | identity.rows(self.tree, {*elements})
 
     def add_snapshot(self) -> None:
         """Allow the client to use all refs, because a reply shows it the whole snapshot."""

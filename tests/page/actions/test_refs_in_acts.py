@@ -167,3 +167,19 @@ async def test_an_element_that_was_hidden_from_screen_readers_for_a_moment_keeps
     await tab.call("evaluate_script", expression="b.ariaHidden = null; b.inert = false; l.hidden = true; 1")
     await tab.call("click", selector=ref)
     assert await tab.sees("window.got") == 1
+
+
+async def test_a_ref_that_a_new_look_gives_outside_of_a_row_acts_though_it_was_in_one_before(tab: Tab) -> None:
+    """Two are left of three parts alike, which made rows of them."""
+    await tab.show(
+        "<style>i {cursor: pointer; display: inline-block; width: 9px; height: 9px}</style>"
+        "<main id=list></main><script>window.got = [];"
+        "list.innerHTML = ['Kiln', 'Lathe', 'Press'].map(name => `<div><b>${name}</b><i></i></div>`).join('');"
+        "list.onclick = event => got.push(event.target.previousSibling.innerText)</script>"
+    )
+    tree = str((await tab.call("snapshot"))["snapshot"])
+    ref = tree.partition("Lathe")[2].partition("[ref=")[2].partition("]")[0]
+    await tab.call("evaluate_script", expression="list.lastChild.remove(); list.children[1].firstChild.textContent = 'Mill'")
+    assert ref in str((await tab.call("find", selector="i"))["matches"])
+    await tab.call("click", selector=ref)
+    assert await tab.sees("got") == ["Mill"]
