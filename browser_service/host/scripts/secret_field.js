@@ -25,8 +25,9 @@ const labelOf = e => {
 
 export const drawsDots = ({webkitTextSecurity: dots}) => !!dots && dots !== 'none';
 
-// Returns the text of a field, even if its inner text is dots.
-export const textOfField = e => String(e.value ?? (drawsDots(getComputedStyle(e)) ? e.textContent : e.innerText) ?? '');
+// Returns the text of a field, even if its inner text is dots. An editor's last break only keeps its last line open.
+const innerText = e => drawsDots(getComputedStyle(e)) ? e.textContent : e.innerText?.replace(/\n$/, '');
+export const textOfField = e => String(e.value ?? innerText(e) ?? '');
 
 // Returns whether a field's text is meant to be invisible; `isSecret` also includes fields that only their words give
 // away.

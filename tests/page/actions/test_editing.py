@@ -86,3 +86,11 @@ async def test_paste_that_nothing_takes_is_an_error(tab: Tab) -> None:
     error = await tab.error("paste", selector="#dead", text="x")
     assert error["code"] == "ELEMENT_NOT_INTERACTABLE"
     assert "Nothing took what was pasted" in error["message"]
+
+
+async def test_a_text_that_ends_with_a_line_break_is_as_given_in_an_editor_of_lines(tab: Tab) -> None:
+    await tab.show("<div id=e contenteditable style='white-space: pre'></div>")
+    reply = await tab.call("fill", selector="#e", value="Oats 3\nRice 5\n")
+    assert reply["observed"].startswith("as given: 'Oats 3\\nRice 5\\n'")
+    await tab.call("fill", selector="#e", value="")
+    assert await tab.sees("e.textContent.trim()") == ""
