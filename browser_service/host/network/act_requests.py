@@ -2,9 +2,11 @@
 
 import asyncio
 import time
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from http import HTTPStatus
+from itertools import islice
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -199,7 +201,7 @@ class ActRequests:
         requests = [
             f"{describe_request(each, status)}{self._remark(each, status)}" for each, status in self._reported()
         ]
-        return [*first(requests, LISTED, "requests"), *[*dict.fromkeys(self.refused_reads)][:LISTED_ERRORS]]
+        return [*_counted(requests), *[*dict.fromkeys(self.refused_reads)][:LISTED_ERRORS]]
 
     def _remark(self, request: Request, status: str) -> str:
         is_open = request in self.loading and status.isdigit() and request.resource_type in {"fetch", "xhr"}
@@ -241,6 +243,15 @@ class ActRequests:
 def add_line(lines: list[str], line: str) -> None:
     if len(lines) < MOST_RECORDED:
         lines.append(line)
+
+
+def _counted(requests: list[str]) -> list[str]:
+    """Return the first requests, alike ones in one line, and a line that counts the rest."""
+    counts = Counter(requests)
+    shown = shown_of(len(counts), LISTED)
+    lines = [each if times == 1 else f"{each} ({times} times)" for each, times in islice(counts.items(), shown)]
+    rest = sum(islice(counts.values(), shown, None))
+    return [*lines, *([f"and {rest} more requests"] if rest else [])]
 
 
 def first(lines: list[str], count: int, name: str) -> list[str]:

@@ -209,3 +209,13 @@ async def test_a_page_whose_server_does_not_answer_can_be_left(tab: Tab) -> None
     assert (await tab.call("click", selector="#q"))["observed"] == NOTHING
     assert not release.is_set()
     release.set()
+
+
+async def test_requests_alike_are_told_in_one_line(tab: Tab) -> None:
+    tab.site.page("/ask", lambda _: Answer("{}", content_type="application/json"))
+    post = "fetch('/ask', {method: 'POST'})"
+    await tab.show(f"<button id=b onclick=\"{post}; {post}; fetch('/d', {{method: 'DELETE'}}); {post}\">Ask</button>")
+    tab.site.page("/d", lambda _: Answer("", status=204))
+    told = await tab.call("click", selector="#b")
+    assert told["observed"] == "POST /ask → 200 (3 times); DELETE /d → 204"
+    assert len(told["requests"]) == 4
