@@ -44,7 +44,7 @@ def search(nodes: Tree, *, text: str = "", role: str = "", name: str = "") -> li
             showing = _showing(nodes, name)
             matches = [match for match in _by_role(nodes, role, "", text) if match.index in showing]
     else:
-        matches = [*_by_text(nodes, text)]
+        matches = [*{(each.index, _said_of(each)): each for each in _by_text(nodes, text)}.values()]
     return sorted(matches, key=lambda match: (_rank(match.node, query), match.index))
 
 
@@ -110,6 +110,11 @@ def _addressed(nodes: Tree, index: int) -> Match:
     between = [nodes[i] for i in outer[1 : outer.index(addressed)] if nodes[i].name]
     label = " · ".join([nodes[index].label, *(each.role_and_name for each in between)])
     return Match(addressed, nodes[addressed], "" if addressed == index else label)
+
+
+def _said_of(match: Match) -> str:
+    """Return what tells a match from others of its element: of a button, which words of it matched does not matter."""
+    return "" if match.node.role in _PRESSED else match.text
 
 
 def _shows(node: Node, text: str) -> bool:

@@ -185,3 +185,12 @@ async def test_find_waits_for_a_new_pages_requests_before_it_finds_nothing(tab: 
     )
     asyncio.get_running_loop().call_later(0.1, held.set)
     assert (await tab.call("find", pageId="tab", text="Tea"))["total"] == 1
+
+
+async def test_a_button_that_says_the_words_twice_is_listed_once(tab: Tab) -> None:
+    await tab.show(
+        "<h1>Start</h1><div role=button tabindex=0 style='cursor: pointer'><div title='Kernel 3'><b>Kernel 3</b></div>"
+        "<p>Kernel 3</p></div><p>About Kernel 3</p>"
+    )
+    found = await tab.call("find", text="Kernel 3")
+    assert [match["role"] for match in found["matches"]] == ["button", "paragraph"]
