@@ -5,13 +5,19 @@ import {HIDDEN, secretsIn} from "./secret_field.js";
 import {UNDRAWN, MOST_TEXTS, seenPart, reading, unseen, unseenElement} from "./seen.js";
 
 const MOST_NAMED = 5000;
+const WITHIN_A_LINE = 'a, b, button, em, i, label, small, span, strong';
+
+// Returns whether an element, or a button, begins a line or a box of its own, so that its words are no part of others.
+const standsAlone = e => e.matches(WITHIN_A_LINE)
+  && (e.matches('button') || !/^(inline|contents|none|ruby)/.test(getComputedStyle(e).display));
 
 export default seenPart(root => {
   const copies = document.implementation.createHTMLDocument(''), copyOf = new Map();
   let texts = 0, named = 0;
   for (const node of flatTree(root)) {
     const copy = copies.importNode(node, false);
-    copyOf.get(parentOf(node))?.append(copy);
+    const alone = node.nodeType === Node.ELEMENT_NODE && standsAlone(node);
+    copyOf.get(parentOf(node))?.append(...alone ? [' ', copy, ' '] : [copy]);
     copyOf.set(node, copy);
     if (node.nodeType === Node.TEXT_NODE && texts++ < MOST_TEXTS) {
       if (secretsIn(node).length) copy.data = HIDDEN;

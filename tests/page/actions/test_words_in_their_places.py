@@ -110,3 +110,12 @@ async def test_a_snapshot_has_the_values_of_bars_gauges_and_sliders(tab: Tab) ->
         ('- slider "Volume"', ': "7"'),
         ('- spinbutton "Hour"', ": 5 pm"),
     ]
+
+
+async def test_markdown_keeps_words_of_boxes_side_by_side_apart_and_letters_of_one_word_together(tab: Tab) -> None:
+    await tab.show(
+        "<div style='display: flex'><span>list.txt</span><span>now</span></div><button>Swap</button><button>Swap all"
+        "</button><p>K<b>il</b>n<i style='display: inline-block'>s</i></p>"
+    )
+    words = str((await tab.call("content", format="markdown"))["content"]).split()
+    assert words[-6:] == ["list.txt", "now", "Swap", "Swap", "all", "K**il**n*s*"]
