@@ -135,8 +135,9 @@ async def page_delta(
     page: BrowserPage, action: Action, observation: Observation, before: PageBefore
 ) -> PageDelta | None:
     """Return what the reply to an act shows of the page; None if nobody looked."""
-    if page.looks.view is not None and action.reports is Reports.EVERYTHING:
-        page.looks.view.note_given(action.given_texts)
+    if page.looks.view is not None:
+        page.looks.view.acted_since = True  # the check of a ref may have looked when the act had not begun
+        page.looks.view.note_given(action.given_texts if action.reports is Reports.EVERYTHING else ())
     if not shows_changes(page, action) or observation.error_pages or observation.pending_url:
         return None
     if action.reports is Reports.EVERYTHING and page.looks.view is not None and not observation.came_later:

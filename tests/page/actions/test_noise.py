@@ -88,3 +88,17 @@ async def test_a_window_whose_box_takes_no_clicks_is_told_and_that_it_closed_by_
     )
     assert await _changes(tab, "text=Ask") == ['+ dialog "Sure"', '+ button "Yes" [ref]']
     assert '- dialog "Sure" is gone' in await _changes(tab, "text=Yes")
+
+
+async def test_what_a_fill_gave_is_no_change_by_itself_though_its_ref_was_checked_twice(tab: Tab) -> None:
+    """A name that a style sheet writes is checked by a second look, after the act has begun."""
+    await tab.show(
+        "<style>#n::before {content: 'City'}</style><label><span id=n></span><input id=i></label>"
+        "<button onclick='out.textContent = i.value.length'>Count</button><p id=out>-</p>"
+    )
+    ref = str((await tab.call("find", role="textbox"))["matches"][0]["ref"])
+    await tab.call("fill", selector=ref, value="Bern")
+    await tab.call("wait", duration=400)
+    changes = str((await tab.call("click", selector="text=Count"))["changes"])
+    assert changes.splitlines() == [changes]
+    assert changes.endswith(': "4"')
