@@ -32,7 +32,9 @@ _CONTAINERS: Final = frozenset(
     }
 )
 """Roles of containers, whose content is reported by itself."""
-_CHOSEN: Final = frozenset({"menuitem", "menuitemcheckbox", "menuitemradio", "option", "treeitem", "tab", "radio"})
+_CHOSEN: Final = frozenset(
+    {"menuitem", "menuitemcheckbox", "menuitemradio", "option", "treeitem", "tab", "radio", "link", "button"}
+)
 """Roles whose elements are listed by name in one line if there are many."""
 _ALIKE: Final = 4
 _ALIKE_CONTROLS: Final = 9

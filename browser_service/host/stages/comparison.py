@@ -71,6 +71,10 @@ class Comparison:
     def is_field_value(self) -> bool:
         return not self.title and len(self.news.told) == 1 and self.news.told[0].is_field_value
 
+    def fits(self, limit: int) -> bool:
+        """Return whether all changes can be described within the limit."""
+        return not news_report.report(self.news, self.view.tree, limit, None).omitted
+
     def lines(self, limit: int, acted_on: str | None = None) -> str:
         """Describe the changes, and note that the client was shown them."""
         report = news_report.report(self.news, self.view.tree, limit, acted_on)

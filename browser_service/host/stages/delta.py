@@ -49,6 +49,11 @@ class PageBefore:
     def fields(self) -> Json:
         return {"changes": self.changes} if self.changes else {}
 
+    @property
+    def is_nobodys(self) -> bool:
+        """True if no act of the client caused these changes."""
+        return self.changes.startswith((_BY_ITSELF, _EARLIER))
+
     def shortened(self, page_id: str) -> "PageBefore":
         """Return it with a way to the changes instead of them."""
         heading = self.changes.partition("\n")[0]
@@ -211,9 +216,10 @@ def _delta_of_comparison(
     left_out = comparison.leave_out_restless()
     left_out = comparison.leave_out([*comparison.view.given, *action.given_texts], refs) or left_out
     comparison.view.given.clear()
-    if comparison.opens_window:
-        before = before.shortened(comparison.page_id)
     room = DELTA_TEXT - len(before.changes.encode())
+    if comparison.opens_window or (before.is_nobodys and not comparison.fits(room)):
+        before = before.shortened(comparison.page_id)
+        room = DELTA_TEXT - len(before.changes.encode())
     lines = comparison.lines(room, leading_ref(action.aim.selector or ""))
     if not lines and comparison.news.differs and not left_out:
         return PageDelta(before.fields, changed=True)

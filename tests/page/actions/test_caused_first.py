@@ -95,3 +95,33 @@ async def test_items_that_slide_open_are_told_with_their_words(tab: Tab) -> None
         "<span>Tax 2031</span></ul>'; requestAnimationFrame(() => c.classList.add('open')) }</script>"
     )
     assert "Tax 2031" in (await tab.call("click", selector="#b"))["changes"]
+
+
+async def test_what_an_act_opened_comes_whole_before_what_nobody_caused(tab: Tab) -> None:
+    fields = "".join(f"<label>{name} <input></label>" for name in ("Vessel", "Glaze", "Clay", "Cone", "Shelf"))
+    await tab.show(
+        "<ul id=news></ul><button id=open>Edit</button><div id=pane></div><script>"
+        "addEventListener('beat', () => { news.innerHTML = [1, 2, 3].map(n => `<li>Kiln ${n} <b>is hot</b> "
+        "<button>Cool ${n}</button>`).join('') });"
+        f"document.getElementById('open').onclick = () => {{ pane.innerHTML = `{fields}` }}</script>"
+    )
+    await tab.call("evaluate_script", expression="setTimeout(() => dispatchEvent(new Event('beat')), 1500); 1")
+    await tab.call("snapshot")
+    await tab.call("wait_for_selector", selector="text=Kiln 3")
+    changes = str((await tab.call("click", selector="#open"))["changes"])
+    assert [name for name in ("Vessel", "Glaze", "Clay", "Cone", "Shelf") if f'"{name}"' not in changes] == []
+    assert "since the last act, the page changed by itself: snapshot" in changes
+
+
+async def test_many_links_that_an_act_shows_are_told_by_name_with_their_refs(tab: Tab) -> None:
+    await tab.show(
+        "<button id=b onclick='menu.hidden = false'>Kind</button><nav id=menu hidden></nav><script>"
+        "for (const kind of ['msg', 'flow', 'global', 'text', 'number', 'yes/no', 'JSON', 'buffer', 'date', 'path'])"
+        " menu.insertAdjacentHTML('beforeend', `<a href=#>${kind}</a>`)</script>"
+    )
+    await tab.call("snapshot")
+    changes = str((await tab.call("click", selector="#b"))["changes"])
+    assert changes.startswith("+ 10 links: msg [ref=")
+    ref = changes.partition("number [ref=")[2].partition("]")[0]
+    await tab.call("click", selector=ref)
+    assert await tab.sees("document.activeElement.innerText") == "number"
