@@ -1,6 +1,7 @@
 """A document compared with what its client was shown of it, and what of the difference a reply tells."""
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -15,6 +16,7 @@ LOOK_MS: Final = 2_000
 _TITLE_CHARACTERS: Final = 100
 _RESTLESS: Final = 2
 """If an element changed this often by itself, its changes are not the act's effects."""
+_DIGITS: Final = re.compile(r"\d+")
 
 
 @dataclass(frozen=True)
@@ -88,7 +90,8 @@ class Comparison:
 
 
 def _ref_of(change: news.Change) -> str:
-    return (change.nodes[0].ref or "") if change.nodes else ""
+    """Return the ref of a changed element; of words without one, the line, in which a clock changes but the digits."""
+    return (change.nodes[0].ref or _DIGITS.sub("0", change.lines[0])) if change.nodes else ""
 
 
 async def compare(page: BrowserPage, known: State | None) -> Comparison | None:

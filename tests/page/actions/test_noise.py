@@ -102,3 +102,15 @@ async def test_what_a_fill_gave_is_no_change_by_itself_though_its_ref_was_checke
     changes = str((await tab.call("click", selector="text=Count"))["changes"])
     assert changes.splitlines() == [changes]
     assert changes.endswith(': "4"')
+
+
+async def test_a_clock_among_words_without_an_element_of_their_own_is_no_effect(tab: Tab) -> None:
+    await tab.show(
+        "<button id=b>Save</button> <span id=up></span><script>let n = 10;"
+        "setInterval(() => { up.textContent = `Up ${n++} s` }, 100)</script>"
+    )
+    await tab.call("snapshot")
+    for _ in range(3):
+        await tab.call("wait", duration=400)
+        last = await tab.call("click", selector="#b")
+    assert "changes" not in last
