@@ -128,8 +128,9 @@ class Row {
     this.#browser.setAttribute("aria-label", `Browser of ${label}`);
     if (this.#browser.dataset.of !== among.join(" ")) {
       this.#browser.dataset.of = among.join(" ");
-      this.#browser.replaceChildren(...among.map((value) => el("option", { value }, value || "its own place")));
+      this.#browser.replaceChildren(...among.map((value) => el("option", { value }, value || "as it was set up")));
     }
+    this.#browser.classList.toggle("put", session !== "");
     if (document.activeElement !== this.#browser) this.#browser.value = session;
   }
 
