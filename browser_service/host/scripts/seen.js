@@ -90,8 +90,10 @@ export const appears = async () => {
   }
   return false;
 };
+// What a shadow tree's slot does not draw, as in a closed menu, is hidden by none of its own ancestors.
+const slottedAway = (e, {display}) => display === 'none' && (e.localName === 'slot' || !!e.querySelector('slot'));
 const judge = (e, outer) => {
-  const style = getComputedStyle(e), {position, overflowX, clipPath} = style, skips = outer.skips || style.contentVisibility === 'hidden';
+  const style = getComputedStyle(e), {position, overflowX, clipPath} = style, skips = outer.skips || style.contentVisibility === 'hidden' || slottedAway(e, style);
   const out = position === 'absolute' || position === 'fixed';
   let cut = out && outer.cut === 'flow' ? '' : outer.cut, scrolled = outer.scrolled, behind = outer.behind, slides = outer.slides;
   if (clipPath !== 'none' && cutByPath(e, clipPath)) cut = 'any';

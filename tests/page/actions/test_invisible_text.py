@@ -282,3 +282,18 @@ async def test_a_control_without_a_visible_name_keeps_its_ref(agent: Agent, site
     tree = (await agent.call("snapshot", pageId="tab"))["snapshot"]
     assert "hidden" not in tree
     assert "link [ref=" in tree
+
+
+async def test_what_a_shadow_tree_does_not_draw_of_its_elements_children_is_unseen(agent: Agent, site: Site) -> None:
+    menu = """<x-menu><button>Validate all</button><p>Danger zone</p><a href=/x>Delete device</a></x-menu><p>Shown</p>
+<script>customElements.define('x-menu', class extends HTMLElement { connectedCallback() {
+  this.attachShadow({mode: 'open'}).innerHTML = '<div style="display: none"><slot></slot></div><button>Menu</button>';
+  this.shadowRoot.querySelector('button').onclick = e => this.shadowRoot.firstChild.style.display = 'block';
+} })</script>"""
+    opened = await agent.call("goto", pageId="p", url=site.page("/menu", menu))
+    read = [str(await agent.call("snapshot", pageId="p"))]
+    read += [str(await agent.call("content", pageId="p", format=each)) for each in ("text", "markdown")]
+    assert all("Shown" in each for each in read)
+    assert not [word for word in ("Validate", "Danger", "Delete") if word in f"{opened}{read}"]
+    told = str(await agent.call("click", pageId="p", selector="role=button[name=Menu]"))
+    assert all(word in told for word in ("Validate all", "Danger zone", "Delete device")), told
