@@ -59,7 +59,8 @@ async def snapshot(page: BrowserPage, action: reading.Snapshot) -> Json:
     of_unseen = page.looks.of_unseen(view.unseen.count)
     beyond = view.state.beyond.advice(page.url) if view.state else {}
     closed = await page.looks.closed(element)
-    return {**shown, "url": page.url, **of_unseen, **joined(of_unseen, beyond, closed)}
+    loads = {} if text else loading.advice(view, page.pending(), page.page_id)
+    return {**shown, "url": page.url, **of_unseen, **joined(of_unseen, beyond, closed, loads)}
 
 
 async def find(page: BrowserPage, action: reading.Find) -> Json:
@@ -90,7 +91,8 @@ async def _find_in_tree(page: BrowserPage, action: reading.Find, within: frozens
     asked = bool(pending())
     view = await page.looks.refresh_view(action.timeout)
     found = _found(view.tree, action, within)
-    if within is None and not all(found) and await loading.wait_for_answers(view, pending, asked=asked):
+    loads = within is None and not all(found) and await loading.wait_for_answers(view, pending, asked=asked)
+    if loads:
         view = await page.looks.refresh_view(action.timeout)
         found = _found(view.tree, action, within)
     looks_until = time.monotonic() + (_COMES_S if page.follows and within is None else 0)
@@ -116,6 +118,7 @@ async def _find_in_tree(page: BrowserPage, action: reading.Find, within: frozens
     if within is None and not all(found):
         lines += frames_not_shown(view.tree)
         beyond = joined(view.state.beyond.advice(page.url) if view.state else {}, await page.looks.closed())
+        beyond = joined(loading.advice(view, pending() if loads else [], page.page_id), beyond)
     if any(_UNSEEN in line for line in lines):
         beyond = {"advice": f"what nobody sees: {next_call('content', page_id=page.page_id, unseen=True)}"}
     return {**_reply(page, lines, rows, totals, narrow=not action.queries), **beyond}

@@ -8,6 +8,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from browse_together.contract.cuts import cut
+from browse_together.contract.model import Json
 from browse_together.contract.next_calls import next_call
 from browser_service.host.reading.snapshot import ClientView
 from browser_service.host.reading.tree import Node
@@ -47,6 +48,12 @@ def describe(view: ClientView, pending: list[str]) -> str:
     messages = [message for message in dict.fromkeys(map(_loading_message, view.tree)) if message]
     signs += [repr(message) for message in messages[:_MOST_LISTED]]
     return f"still loading: {', '.join(signs)}" if signs else ""
+
+
+def advice(view: ClientView, pending: list[str], page_id: str) -> Json:
+    """Return what a reader of a page in which nothing was found is told if it still loads."""
+    note = describe(view, pending)
+    return {"advice": f"{note}; {again(page_id)}"} if note else {}
 
 
 def again(page_id: str) -> str:

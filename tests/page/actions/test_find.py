@@ -194,3 +194,14 @@ async def test_a_button_that_says_the_words_twice_is_listed_once(tab: Tab) -> No
     )
     found = await tab.call("find", text="Kernel 3")
     assert [match["role"] for match in found["matches"]] == ["button", "paragraph"]
+
+
+async def test_an_empty_look_at_a_page_that_still_waits_for_its_data_says_so(tab: Tab) -> None:
+    release = threading.Event()
+    tab.site.page("/data", Answer("", hold=release))
+    await tab.show("<div id=root></div><script>fetch('/data').then(() => root.innerHTML = '<h1>Late</h1>')</script>")
+    for look in (await tab.call("find", text="Late"), await tab.call("snapshot")):
+        assert str(look["advice"]).startswith("still loading: 1 request pending (/data); look again")
+    release.set()
+    assert "Late" in str(await tab.call("wait_for_selector", selector="text=Late")) + str(await tab.call("snapshot"))
+    assert "advice" not in await tab.call("find", text="Early")
