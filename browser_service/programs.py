@@ -5,7 +5,11 @@ import contextlib
 import os
 import signal
 from collections.abc import Sequence
-from typing import NamedTuple, cast
+from typing import Final, NamedTuple, cast
+
+from browse_together.contract.background import AtMost
+
+_ENDS_WITHIN_S: Final = 2
 
 
 class Printed(NamedTuple):
@@ -23,18 +27,20 @@ async def printed_by(words: Sequence[str], within_s: float, most_bytes: int = 65
         *words, stdin=quiet, stdout=pipe, stderr=quiet, start_new_session=True
     )
     output = cast("asyncio.StreamReader", process.stdout)  # as asked for
-    said = b""
+    said, code = b"", 0
     try:
         async with asyncio.timeout(within_s):
             while len(said) <= most_bytes and (piece := await output.read(most_bytes)):
                 said += piece
             if len(said) <= most_bytes:
-                await process.wait()
+                code = await process.wait()
     finally:
         if process.returncode is None:
             _kill(process)
-        code = await process.wait()
-    return Printed(said[:most_bytes], 0 if len(said) > most_bytes else code)
+            async with AtMost(_ENDS_WITHIN_S):
+                await output.read()  # what is unread keeps the pipe, and Python 3.11.2 waits for its end
+                await process.wait()
+    return Printed(said[:most_bytes], code)
 
 
 def _kill(process: asyncio.subprocess.Process) -> None:

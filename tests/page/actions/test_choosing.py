@@ -61,7 +61,7 @@ async def test_an_option_that_comes_a_moment_later_is_chosen(tab: Tab) -> None:
 
 async def test_select_option_on_something_else_says_that_it_is_no_select(tab: Tab) -> None:
     await tab.show("<input id=i>")
-    error = await tab.error("select_option", selector="#i", value="a", timeout=250)
+    error = await tab.error("select_option", selector="#i", value="a", timeout=1_500)
     assert error["code"] == "ELEMENT_NOT_INTERACTABLE"
     assert "select" in error["message"]
 
