@@ -88,7 +88,7 @@ def _say(request: Json) -> None:
     state = HumanRequestState.model_validate(
         {key: request[key] for key in request.keys() - {"url", "title", "link", "trouble"}}
     )
-    who = "A rule of yours" if state.of_rule else ", ".join([state.asked_by, *state.joined_by])
+    who = "A call that waits" if state.of_rule else ", ".join([state.asked_by, *state.joined_by])
     choices = f" ({' / '.join(state.choices)})" if state.choices else ""
     head = f"{state.request_id}  {who} asks for {state.what}, {state.asked_ago_ms // 1000} s ago"
     place = f"{state.page_id}, {request['url']}"

@@ -14,7 +14,7 @@ const FIELDS = { code: "The code", decision: "Your decision", other: "Your answe
  * where it was asked, and `instead` takes the place of what answers it. */
 export function question({ kind, askedBy, ofRule, joinedBy, origin, message, choices }, send, { at = null, instead = null } = {}) {
   const others = joinedBy.length ? `, as ${joinedBy.join(", ")} did` : "";
-  const who = ofRule ? ["A rule of yours leaves this to you:"] : [el("b", { className: "owner" }, askedBy), ` ${KINDS[kind]}${origin && ` at ${origin}`}${others}${message && ", in its own words:"}`];
+  const who = ofRule ? ["A call waits for you:"] : [el("b", { className: "owner" }, askedBy), ` ${KINDS[kind]}${origin && ` at ${origin}`}${others}${message && ", in its own words:"}`];
   const field = instead || kind === "login" || choices.length ? null : el("input", { type: "text", autocomplete: "one-time-code", maxLength: 2000, required: kind === "decision", placeholder: FIELDS[kind], "aria-label": FIELDS[kind] });
   const give = async (state, answer) => {
     const buttons = form.querySelectorAll("button");

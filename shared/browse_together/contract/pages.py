@@ -40,7 +40,7 @@ class HumanRequestState(Model):
     session_id: str
     asked_by: str = ""
     of_rule: bool = Field(
-        default=False, description="A rule of the account's owner asks: the message is its, not an agent's."
+        default=False, description="A rule of the account's owner asks, or a locked vault: the words are not an agent's."
     )
     joined_by: list[str] = Field(default=[], description="The labels of those who wait for the same.")
     asked_ago_ms: Milliseconds = 0
@@ -68,7 +68,7 @@ class HumanRequestState(Model):
         """Return the question for the person. `why` says what was wrong with the previous answer."""
         what = f"An agent asks for {self.what}, on page {self.page_id}, {own_words(self.message)}"
         if self.of_rule:
-            what = f"A rule of yours leaves an act on page {self.page_id} to you. {self.message}"
+            what = f"A call on page {self.page_id} waits for you. {self.message}"
         then = "Sign in on that page of the shared browser, then accept." if self.kind == "login" else ""
         if self.kind == "tab":
             what = f"An agent asks for one of your own tabs, {own_words(self.message)}"
