@@ -68,7 +68,7 @@ def _asked(called: str, origin: str) -> str:
     """Describe a call of the browser by a script; "" for none."""
     if called in get_args(Permission):
         call = next_call("grant_permissions", permissions=[called], origin=origin)
-        return f"it asked for the permission {called}, which it has not: {call}, and then again"
+        return f"it asked for the permission {called}, which it has not; if it is needed here: {call}, and then again"
     if ":" in called:
         return FOR_AN_APP.format(address(called))
     files = next_call("drop", selector="...", files=[{"name": "a.txt", "text": "..."}])

@@ -232,7 +232,8 @@ EFFECTS = [
         Effect(
             f"asks-for-{permission}",
             f'<button id=b onclick="{call}">Ask</button>',
-            f'it asked for the permission {permission}, which it has not: grant_permissions.*"{permission}".*127.0.0.1',
+            f"it asked for the permission {permission}, which it has not; if it is needed here: "
+            f'grant_permissions.*"{permission}".*127.0.0.1',
         )
         for permission, call in {
             "geolocation": "navigator.geolocation.getCurrentPosition(String, String)",
