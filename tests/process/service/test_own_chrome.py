@@ -160,7 +160,7 @@ async def test_detaching_closes_what_agents_opened_and_nothing_of_the_persons(
         assert site.counts["/agents-beat"] <= last + 1, "the agent's window is closed"
         assert (chrome.runs, site.counts["/beats"]) == (True, 1)
         gone = await agent.error("goto", sessionId="chrome", url=site.url("/agent"))
-        assert (gone["code"], "attach chrome" in gone["hint"]) == ("SESSION_NOT_FOUND", True)
+        assert (gone["code"], f"attach --profile-dir {chrome.directory}" in gone["hint"]) == ("SESSION_NOT_FOUND", True)
         page = (await agent.reply("goto", url=site.url("/agent"))).json()["page"]
         assert page["sessionId"] == "default"
 
