@@ -19,6 +19,9 @@ _PLAYWRIGHTS_DISABLED: Final = (
     "TcpPortRandomizationWin,OptimizationHints,NetworkTimeServiceQuerying,AimEnabled,PreconnectToSearch,"
     "msForceBrowserSignIn,msEdgeUpdateLaunchServicesPreferredVersion"
 )
+_PLAYWRIGHTS_ENABLED: Final = "CDPScreenshotNewSurface,SkipListAccountsWithoutGaiaCookies"
+_PAGE_TOOLS: Final = "WebMCP"
+"""Lets pages declare tools. Chromium 156 has that only with this switch."""
 _TO_ITS_MAKER: Final = "AutofillServerCommunication,DnsOverHttps,DnsOverHttpsUpgrade,Translate"
 _SLOW: Final = "WebUIOmniboxPopup,WebUIOmniboxAimPopup,DeferRendererTasksAfterInput,RenderDocument"
 """The first two run a renderer for each window's address bar: 0.45 s of CPU and 20 MB. The third delays work that
@@ -47,13 +50,14 @@ CHROMIUM_ARGS: Final = (
     f"--blink-settings={_NO_SELECTION_PASTED}",
     *QUIET_ARGS,
     f"--disable-features={_PLAYWRIGHTS_DISABLED},{_SLOW},{_IDLE},{_TO_ITS_MAKER}",
+    f"--enable-features={_PLAYWRIGHTS_ENABLED},{_PAGE_TOOLS}",
 )
 """The first keeps `navigator.webdriver` false, as it is in a person's own browser. Leaving out `--enable-automation`
 would not help, because the debugging pipe sets it too; and no window shows a warning bar (measured on Chromium 156,
 headed too). The second keeps the middle button on Linux from pasting the last selection of any page.
 
-Chromium heeds only the last `--disable-features` and `--blink-settings`, so ours repeat Playwright's own; a test
-compares them.
+Chromium heeds only the last `--disable-features`, `--enable-features` and `--blink-settings`, so ours repeat
+Playwright's own; a test compares them.
 """
 HEADLESS_ARGS: Final = (*CHROMIUM_ARGS, f"--blink-settings={_NO_SELECTION_PASTED},{_A_MOUSE}")
 """Without windows Chromium finds no mouse by itself, and sites would serve their pages for phones."""

@@ -46,7 +46,7 @@ async def test_the_browser_has_every_switch_that_playwright_gives_it_and_its_fea
         await browser.close()
     first_window = "--no-startup-window"  # with a profile there is one
     assert plain.keys() - ours.keys() == {first_window, *UNWANTED_ARGS}
-    for last in ("--disable-features", "--blink-settings"):
+    for last in ("--disable-features", "--enable-features", "--blink-settings"):
         assert {*plain[last][-1].split(",")} < {*ours[last][-1].split(",")}
         assert f"{last}={ours[last][-1]}" in HEADLESS_ARGS
 
