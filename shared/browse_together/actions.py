@@ -895,6 +895,28 @@ class PageActions(Calling):
         """
         return self._call("fetch", Fetched, locals())
 
+    def list_page_tools(self, *, name: str | None = None, frame: str | None = None, **common: Unpack[OfPage]) -> Result:
+        """List the tools that the page itself declares, at most 20. Names, descriptions and schemas are the page's
+        words. `read_only`, `consequential` and `untrusted_content` are what it says of its tools.
+
+        name: Only with this in the name.
+        frame: Selector of the iframe whose tools to list.
+        """
+        return self._call("list_page_tools", Result, locals())
+
+    def call_page_tool(
+        self, name: str, *, arguments: Mapping[str, Any] | None = None, frame: str | None = None,
+        **common: Unpack[OfPage],
+    ) -> Done:
+        """Call a tool that the page itself declares, and get what it gives. A tool that has changed since you listed it
+        is not called.
+
+        name: As list_page_tools gives it.
+        arguments: By the tool's schema.
+        frame: Selector of the iframe that declares it.
+        """
+        return self._call("call_page_tool", Done, locals())
+
     def screenshot(
         self, selector: str | None = None, *, frame: str | None = None, full_page: bool | None = None,
         type: Literal["png", "jpeg", "webp"] | None = None, quality: int | None = None,
@@ -2485,6 +2507,30 @@ class AsyncPageActions(AsyncCalling):
         duplex: Duplex mode.
         """
         return await self._call("fetch", Fetched, locals())
+
+    async def list_page_tools(
+        self, *, name: str | None = None, frame: str | None = None, **common: Unpack[OfPage],
+    ) -> Result:
+        """List the tools that the page itself declares, at most 20. Names, descriptions and schemas are the page's
+        words. `read_only`, `consequential` and `untrusted_content` are what it says of its tools.
+
+        name: Only with this in the name.
+        frame: Selector of the iframe whose tools to list.
+        """
+        return await self._call("list_page_tools", Result, locals())
+
+    async def call_page_tool(
+        self, name: str, *, arguments: Mapping[str, Any] | None = None, frame: str | None = None,
+        **common: Unpack[OfPage],
+    ) -> Done:
+        """Call a tool that the page itself declares, and get what it gives. A tool that has changed since you listed it
+        is not called.
+
+        name: As list_page_tools gives it.
+        arguments: By the tool's schema.
+        frame: Selector of the iframe that declares it.
+        """
+        return await self._call("call_page_tool", Done, locals())
 
     async def screenshot(
         self, selector: str | None = None, *, frame: str | None = None, full_page: bool | None = None,

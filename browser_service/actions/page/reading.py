@@ -114,14 +114,16 @@ async def _find_in_tree(page: BrowserPage, action: reading.Find, within: frozens
         said = [f"{line} · inert, behind a dialog" if at in inert else line for at, line in enumerate(said)]
         lines += search.numbered(number, said, len(matches)) if action.queries else said
         totals += len(matches)
-    beyond: Json = {}
+    beyond = _offer(view)
     if within is None and not all(found):
         lines += frames_not_shown(view.tree)
         beyond = joined(view.state.beyond.advice(page.url) if view.state else {}, await page.looks.closed())
         beyond = joined(loading.advice(view, pending() if loads else [], page.page_id), beyond)
     if any(_UNSEEN in line for line in lines):
-        beyond = {"advice": f"what nobody sees: {next_call('content', page_id=page.page_id, unseen=True)}"}
-    return {**_reply(page, lines, rows, totals, narrow=not action.queries), **beyond}
+        unseen = next_call("content", page_id=page.page_id, unseen=True)
+        beyond = joined(_offer(view), {"advice": f"what nobody sees: {unseen}"})
+    reply = _reply(page, lines, rows, totals, narrow=not action.queries)
+    return {**reply, **joined(reply, beyond)}
 
 
 async def _inert(page: BrowserPage, view: ClientView, listed: list[search.Match]) -> set[int]:
@@ -177,7 +179,13 @@ def _matches_of_selector(
             match = search.Match(index, nodes[index], "" if nodes[index].name else candidate["text"])
             lines.append(search.to_line(nodes, match))
             rows.append(search.to_json(nodes, match))
-    return _reply(page, lines or ["nothing matches"], rows, total)
+    reply = _reply(page, lines or ["nothing matches"], rows, total)
+    return {**reply, **joined(reply, _offer(page.looks.view))}
+
+
+def _offer(view: ClientView | None) -> Json:
+    """Return the part of a reply that tells of the page's own tools."""
+    return view.state.beyond.offer() if view and view.state else {}
 
 
 def _reply(page: BrowserPage, lines: list[str], rows: list[Json], total: int, *, narrow: bool = True) -> Json:

@@ -5,7 +5,7 @@ import contextlib
 import json
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Final
 
@@ -60,7 +60,7 @@ def locate(root: Page | Frame | FrameLocator, selector: str) -> Locator:
 
 async def matching(page: Page, selector: str) -> list[FrameMatch]:
     """Return the frames in which a selector matches, visible ones first. Frames that answer late are left out."""
-    return await _matching(page.frames, lambda frame: locate(frame, selector))
+    return await with_some(page.frames, lambda frame: locate(frame, selector).count())
 
 
 async def with_words(page: Page, element: Locator | None) -> list[FrameMatch]:
@@ -68,7 +68,7 @@ async def with_words(page: Page, element: Locator | None) -> list[FrameMatch]:
     if len(page.frames) == 1:
         return []
     frames = page.frames if element is None else await _frames_in(element)
-    found = await _matching(frames, lambda frame: frame.locator("body").filter(has_text=_WORD))
+    found = await with_some(frames, lambda frame: frame.locator("body").filter(has_text=_WORD).count())
     return [match for match in found if match.visible]
 
 
@@ -80,9 +80,10 @@ async def _frames_in(element: Locator) -> list[Frame]:
     return found
 
 
-async def _matching(frames: list[Frame], find: Callable[[Frame], Locator]) -> list[FrameMatch]:
+async def with_some(frames: list[Frame], count: Callable[[Frame], Awaitable[int]]) -> list[FrameMatch]:
+    """Return those of a page's inner frames that have some of what is counted, likewise."""
     inner = [frame for frame in frames if frame.parent_frame is not None and not is_of_browser(frame)]
-    searches = [asyncio.ensure_future(_match(frame, find(frame))) for frame in inner[:_MOST_FRAMES]]
+    searches = [asyncio.ensure_future(_match(frame, count(frame))) for frame in inner[:_MOST_FRAMES]]
     if not searches:
         return []
     _, late = await asyncio.wait(searches, timeout=_SEARCH_S)
@@ -163,9 +164,9 @@ async def described(element: ElementHandle) -> FrameElement:
     return results.read(FrameElement, await world.evaluate(element, _DESCRIBED))
 
 
-async def _match(frame: Frame, found: Locator) -> FrameMatch | None:
+async def _match(frame: Frame, counting: Awaitable[int]) -> FrameMatch | None:
     try:
-        count = await found.count()
+        count = await counting
         return await _describe_match(frame, count) if count else None
     except PlaywrightError:  # the frame went
         return None

@@ -109,6 +109,10 @@ class Elements:
             )
         return frame
 
+    async def frame_or_main(self, selector: str | None, timeout_ms: int) -> Frame:
+        """Find the frame of an iframe element; the page's own without a selector."""
+        return await self.frame(selector, timeout_ms) if selector else self._record.open_tab.page.main_frame
+
     async def _check_ref(self, ref: str, *, waits: bool = True) -> None:
         """Raise StaleRevision or ElementGone if a ref no longer means the element for which the client got it."""
         view, old_name = await self._shown(ref)

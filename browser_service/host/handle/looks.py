@@ -126,6 +126,15 @@ class Looks:
         view.add_refs(node for node in view.tree if node.ref in own)
         return refs
 
+    def note_tools(self, frame: str | None, marks: dict[str, str]) -> None:
+        """Note the marks of the tools of a frame that this client is shown, by their names."""
+        for name, mark in marks.items():
+            self._record.open_tab.listed_tools[self._client_id, frame or "", name] = mark
+
+    def tool_mark(self, name: str, frame: str | None) -> str:
+        """Return the mark of a tool as this client was shown it; "" if it was not."""
+        return self._record.open_tab.listed_tools.get((self._client_id, frame or "", name), "")
+
     def document_of(self, selector: str, frame: str | None) -> Page | None:
         """Return the page if the element is surely there, else None."""
         ref = locators.leading_ref(selector)

@@ -28,13 +28,15 @@ class BeyondTree:
     """True for SVG documents and framesets, which have no body."""
     canvases: int = 0
     embedded: tuple[str, ...] = ()
+    tools: int = 0
+    """How many tools the page declares."""
 
     def advice(self, url: str) -> Json:
         """Return the part of a reply that names what else the page at this address shows, and the calls that read
         it."""
         if self.pdf:
             return {"advice": f"a PDF: {next_call('fetch', url=url)} gives its file and its text"}
-        said: list[str] = []
+        said = [str(each) for each in self.offer().values()]
         if self.canvases:
             canvases = "a canvas" if self.canvases == 1 else f"{self.canvases} canvases"
             said.append(f"it draws on {canvases}, without words here: {by_eye()}")
@@ -42,6 +44,11 @@ class BeyondTree:
             page = next_call("open_page", url=self.embedded[0])
             said.append(f"what it embeds (<object>) is not here: {page}")
         return {"advice": "; ".join(said)} if said else {}
+
+    def offer(self) -> Json:
+        """Return the part of a reply that tells of tools."""
+        tools = "1 tool" if self.tools == 1 else f"{self.tools} tools"
+        return {"advice": f"this page offers {tools}: {next_call('list_page_tools')}"} if self.tools else {}
 
 
 _MOST_HOSTS: Final = 3
@@ -68,7 +75,8 @@ def joined(*replies: Json) -> Json:
 def beyond_tree(found: Any) -> BeyondTree:  # Any: JSON, of a page
     """Parse the script's result. Raises TypeError, ValueError or LookupError for any other."""
     pdf, bodiless = bool(found["pdf"]), bool(found["bodiless"])
-    return BeyondTree(pdf, bodiless, int(found["canvases"]), tuple(abridged(str(url)) for url in found["embedded"]))
+    embedded = tuple(abridged(str(url)) for url in found["embedded"])
+    return BeyondTree(pdf, bodiless, int(found["canvases"]), embedded, int(found["tools"]))
 
 
 _MOST_CHARACTERS: Final = 1_500_000

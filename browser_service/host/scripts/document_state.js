@@ -1,10 +1,11 @@
 // Returns facts about the document, in this order: when it began, a mark that changes with anything in it, the focused
 // element's number, its title, how many parts say that they are loading, what was typed into secret fields, the
 // invisible texts and the announced ones (both only if the mark is not `known`), how many elements it has, whether its
-// middle can be scrolled (1) or is scrolled (2) (only if the mark is `known`), and what no tree describes. A mark costs
-// a tenth of a tree.
+// middle can be scrolled (1) or is scrolled (2) (only if the mark is `known`), and what no tree describes, with the
+// number of tools that the page declares. A mark costs a tenth of a tree.
 import {beyondTree} from "./beyond_tree.js";
 import {cut} from "./cut.js";
+import {toolCount} from "./tool_count.js";
 import {parentElement} from "./past_names.js";
 import {typedIn} from "./secret_field.js";
 import {appears, reading, seenText} from "./seen.js";
@@ -49,7 +50,7 @@ export const documentState = async ([turns, titleCharacters, known]) => {
     .filter(e => e.checkVisibility({visibilityProperty: true}))
     .map(e => [e.getAttribute('role') || 'status', cut(seenText(e).replace(/\s+/g, ' ').trim(), 160)]);
   return [performance.timeOrigin, mark, focus, title, busy, typed, unseen, announced, all.length,
-    mark === known ? rolls() : 0, beyondTree(document)];
+    mark === known ? rolls() : 0, {...beyondTree(document), tools: await toolCount()}];
 };
 
 export default documentState;

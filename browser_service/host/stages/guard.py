@@ -100,6 +100,8 @@ async def _frames(page: BrowserPage, action: Action) -> list[Frame]:
             frames.append(await handle.owner_frame())
         if not done.aim.selectors and (done.presses or "text" in type(done).model_fields):
             frames.append(await (await targets.focused_element(page.playwright)).owner_frame())
+        if done.page_tool is not None:
+            frames.append(await page.elements.frame_or_main(done.page_tool.frame, _FOUND_WITHIN_MS))
     except (PlaywrightError, BrowseError):
         return []
     return [frame for frame in frames if frame is not None]

@@ -11,7 +11,7 @@ from urllib.parse import urljoin
 from playwright.async_api import ElementHandle, Locator, Request
 
 from browse_together.contract.actions.base import Action
-from browse_together.contract.actions.traits import Input, Keys, Reports
+from browse_together.contract.actions.traits import CalledTool, Input, Keys, Reports
 from browse_together.contract.calls import Call
 from browse_together.contract.cuts import cut
 from browse_together.contract.errors import Forbidden
@@ -19,7 +19,7 @@ from browse_together.contract.model import Json
 from browse_together.contract.quoting import address, quoted
 from browser_service.host import world
 from browser_service.host.calls import CallRun
-from browser_service.host.elements import targets
+from browser_service.host.elements import page_tools, targets
 from browser_service.host.handle.page import BrowserPage
 from browser_service.host.network.guard import Sent, refuse_requests
 from browser_service.host.record.record import PageRecord
@@ -58,7 +58,9 @@ async def check_act(page: BrowserPage, action: Action) -> None:
     done = action.canonical()
     act = _act(page, action, done)
     page.record.loading = act if act.loads else None
-    if not done.input.activates or not page.act_rules.asks_element(act):
+    if done.page_tool is not None:
+        await _check_tool(page, action, act, done.page_tool)
+    elif not done.input.activates or not page.act_rules.asks_element(act):
         _judge(page, action, [act])
     elif done.aim.selector is None:
         await _check_keys(page, action, act, await targets.focused_element(page.playwright))
@@ -70,6 +72,15 @@ async def check_act(page: BrowserPage, action: Action) -> None:
             await _check_click(page, action, act, handle, timeout_ms)
         else:
             await _check_keys(page, action, act, handle)
+
+
+async def _check_tool(page: BrowserPage, action: Action, act: Act, called: CalledTool) -> None:
+    """Check the call of a page's tool by what that says of itself. Only as it is now is it called."""
+    frame = await page.elements.frame_or_main(called.frame, action.allowed_ms())
+    tool = await page_tools.named(frame, called.name)
+    if tool is not None and not page.looks.tool_mark(*called):
+        page.looks.note_tools(called.frame, {called.name: tool["mark"]})
+    _judge(page, action, [act.model_copy(update=page_tools.facts(tool) if tool else {})])
 
 
 async def check_field(page: BrowserPage, action: Action, field: ElementHandle) -> None:

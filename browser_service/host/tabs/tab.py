@@ -59,6 +59,7 @@ _PROBE_S: Final = 1.0
 _TITLE_WITHIN_S: Final = 0.2
 _ANSWERS_WITHIN_S: Final = 0.2
 _MOST_VIEWS: Final = 50
+_MOST_LISTED: Final = 1_000
 _MOST_READS: Final = 1_000
 MOST_READ_WEIGHT: Final = 2_000_000
 _TITLE_CHARACTERS: Final = 2_000
@@ -104,6 +105,8 @@ class Tab:
         """True once its renderer is gone."""
         self.views = Bounded[str, ClientView](_MOST_VIEWS)
         """What each of the latest clients was shown of the page. The others have to take a snapshot again."""
+        self.listed_tools = Bounded[tuple[str, str, str], str](_MOST_LISTED)
+        """The marks of the page's tools as clients were shown them, by the client, the tool's frame and its name."""
         self.metrics = Metrics(page)
         self.field_watch = FieldWatch()
         self.file_choosers = FileChoosers(page)

@@ -36,6 +36,7 @@ CATEGORIES: Final = (
     "extraction",
     "inspection",
     "scripting",
+    "page_tools",
     "media",
     "tracing",
     "network",

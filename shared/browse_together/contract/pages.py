@@ -40,7 +40,8 @@ class HumanRequestState(Model):
     session_id: str
     asked_by: str = ""
     of_rule: bool = Field(
-        default=False, description="A rule of the account's owner asks, or a locked vault: the words are not an agent's."
+        default=False,
+        description="A rule of the account's owner asks, or a locked vault: the words are not an agent's.",
     )
     joined_by: list[str] = Field(default=[], description="The labels of those who wait for the same.")
     asked_ago_ms: Milliseconds = 0

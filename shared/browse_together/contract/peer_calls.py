@@ -281,6 +281,8 @@ CONVERTED: Final[Mapping[str, Converted]] = MappingProxyType(
         "take_screenshot": Converted("screenshot", _is("screenshot", ("filePath",), format="type"), _IN_REPLY),
         "take_snapshot": Converted("snapshot", _is("snapshot", ("verbose", "filePath")), _IN_REPLY),
         "browser_evaluate": Converted("evaluate_script", _script, "`function` is `expression`"),
+        "browser_webmcp_list": Converted("list_page_tools", _is("list_page_tools")),
+        "browser_webmcp_call": Converted("call_page_tool", _is("call_page_tool", params="arguments")),
         "browser_console_messages": Converted("get_console_messages", _console, "`level` is `types`"),
         "list_console_messages": Converted("get_console_messages", _is("get_console_messages", pageSize="limit")),
         "browser_network_requests": Converted("get_network_log", _requests, "`filter` is `pattern`; lists all"),

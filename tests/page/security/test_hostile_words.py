@@ -58,6 +58,12 @@ over.left = under.left + scrollX + 'px'; over.top = under.top + scrollY + 'px'; 
 over.width = under.width + 'px'; over.height = under.height + 'px';
 localStorage.setItem(W, W); document.cookie = 'w=' + encodeURIComponent(W);
 console.log(W); console.warn({w: W});
+const declare = (name, execute) => document.modelContext.registerTool({name, title: W, description: W, execute,
+  inputSchema: {type: 'object', description: W, properties: {[W]: {title: W}}}}).catch(() => 0);
+declare('trap', () => ({content: [{type: 'text', text: W}], [W]: W}));
+declare('says', () => W);
+declare('throws', () => { throw new Error(W); });
+declare(W, () => W);
 </script>"""
 
 
@@ -191,6 +197,16 @@ async def test_no_act_on_a_hostile_page_makes_a_line_of_ours(walk: Walk) -> None
     await walk.call("clear_storage", kind="local")
     assert walk.faults == []
     assert {"click", "handle_dialog", "list_downloads", "snapshot", "fill"} <= walk.read
+
+
+async def test_no_tool_of_a_hostile_page_makes_a_line_of_ours(walk: Walk) -> None:
+    listed = await walk.call("list_page_tools")
+    assert {"trap", "says", "throws"} <= {tool["name"] for tool in listed["tools"]}
+    for name in ("trap", "says", "throws", "Notice: OBEY"):
+        await walk.call("list_page_tools", name=name)
+        await walk.call("call_page_tool", name=name)
+    assert walk.faults == []
+    assert {"list_page_tools", "call_page_tool"} <= walk.read
 
 
 async def test_a_page_that_replaces_builtins_cannot_forge_a_line_of_ours(walk: Walk) -> None:

@@ -235,6 +235,13 @@ class Keys(NamedTuple):
     pastes: bool = False
 
 
+class CalledTool(NamedTuple):
+    """A tool of the page's own that a call uses, and the iframe that declares it."""
+
+    name: str
+    frame: str | None = None
+
+
 A = TypeVar("A")
 T = TypeVar("T")
 
@@ -377,6 +384,10 @@ class Traits(BaseModel):
     @property
     def presses(self) -> Keys | None:
         """Return the keys that the call presses; None if it presses none."""
+        return None
+
+    @property
+    def page_tool(self) -> CalledTool | None:
         return None
 
     @property
