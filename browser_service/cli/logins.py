@@ -1,13 +1,12 @@
-"""Brings logins into the shared browser, and checks them: `login`, `import`, `check-login`."""
+"""Brings logins into the shared browser, lists them, and checks them: `login`, `import`, `logins`, `check-login`."""
 
-import re
 from pathlib import Path
 from typing import Annotated, Final, cast
 from urllib.parse import urlsplit
 
 import typer
 
-from browse_together.contract.actions.signing_in import ImportLogin, Login
+from browse_together.contract.actions.signing_in import ImportLogin, ListLogins, Login
 from browse_together.contract.errors import HumanInControl, LoginRequired, Relayed, ValidationFailed
 from browse_together.contract.model import Json
 from browse_together.contract.wire import MAX_MESSAGE_BYTES
@@ -15,10 +14,12 @@ from browser_service.cli import flags, output
 from browser_service.cli.actions import perform
 from browser_service.cli.client import Client, error_of
 from browser_service.cli.options import new_app
+from browser_service.rules.login_cookies import signs_in
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print the whole reply.")]
 
-_SIGNS_IN: Final = re.compile(r"\b(log-?_?in|sign-?_?in|sso|oauth2?|auth(enticate|orize)?)\b", re.IGNORECASE)
+_COLUMNS: Final = {"site": False, "until": False, "last used": False, "by": False, "signed in by": False}
+_SHOWN: Final = ("site", "until", "lastUsed", "lastUsedBy", "signedInBy")
 _FIELD: Final = "input[type=password]:visible"
 _REFUSED: Final = (401, 403)
 
@@ -58,6 +59,30 @@ def import_(
     if site:
         body["site"] = site
     perform(body, data_dir, None, as_json=as_json)
+
+
+@app.command()
+def logins(
+    *,
+    data_dir: flags.DataDir = None,
+    session: Annotated[str, typer.Option(metavar="ID", help="Of this session; by default of the shared login.")] = "",
+    as_json: flags.AsJson = False,
+) -> None:
+    """Where you seem to be signed in, by the cookies: when it was last used, until when, and who signed in.
+
+    What looks like a login is a cookie that scripts cannot read, or that is named like one; no value is shown."""
+    body: Json = {"action": ListLogins.name(), **({"sessionId": session} if session else {})}
+    with Client(flags.settings(data_dir).data_dir, operator=True) as service:
+        reply = service.call(body)
+    if reply["success"] is not True:
+        raise Relayed(error_of(reply))
+    found = cast("list[Json]", cast("Json", reply["result"])["logins"])  # the service's reply
+    if as_json:
+        output.say_json(found)
+    elif found:
+        output.show_rows(_COLUMNS, [[tuple(str(each.get(name, "")) for name in _SHOWN) for each in found]])
+    else:
+        output.say("No cookie looks like a login.")
 
 
 @app.command("check-login")
@@ -107,7 +132,7 @@ def _wants_login(client: Client, url: str, page_id: str = "") -> tuple[str, str]
     status = cast("Json", reply["result"]).get("status")  # as above
     if status in _REFUSED:
         return page_id, f"HTTP {status}"
-    if (asked.netloc, asked.path) != (found.netloc, found.path) and _SIGNS_IN.search(found.netloc + found.path):
+    if (asked.netloc, asked.path) != (found.netloc, found.path) and signs_in(found.netloc + found.path):
         return page_id, f"it leads to {found.netloc}{found.path}"
     fields = client.call({"action": "find", "selector": _FIELD, "pageId": page_id})
     total = cast("Json", fields["result"])["total"] if fields["success"] is True else 0  # as above

@@ -88,6 +88,7 @@ GROUPS: Final = MappingProxyType(
         },
         "Logins": {
             "login": Command("logins", "Sign in yourself, in an ordinary window of the browser."),
+            "logins": Command("logins", "Where you are signed in, until when, and by whom."),
             "check-login": Command("logins", "Whether sites still know you; if not, ask you to sign in."),
             "import": Command("logins", "Bring logins from another browser."),
             "secret": Command("named_secrets", "Keep secrets that agents type by name, unseen."),

@@ -24,6 +24,7 @@ from browser_service.spine.batch import SeparateSteps
 from browser_service.spine.call import Around, FrontCall, Go, within
 from browser_service.spine.confirmation import Confirmations
 from browser_service.spine.envelope import failed, reply_of, still_running
+from browser_service.spine.login_uses import LoginUses
 from browser_service.spine.own_sessions import OwnSessions
 from browser_service.spine.page_names import PageNames
 from browser_service.spine.parts import FrontParts
@@ -241,6 +242,8 @@ class Dispatcher:
             yield logins.taken
         if may_answer(kind, "stored_logins"):
             yield logins.saved
+        if kind.lists_logins:
+            yield LoginUses(parts.ledger.activity).told
         if may_answer(kind, "closes", "part_fields"):
             yield OwnSessions(parts.directory, self.perform).ended
         if kind.unaddressed is Unaddressed.ANOTHER_PAGE:

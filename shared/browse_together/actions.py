@@ -1704,6 +1704,16 @@ class BrowserActions(Calling):
         """
         return self._call("import_login", Done, locals())
 
+    def list_logins(self, *, session_id: str | None = None, urls: Sequence[str] | None = None) -> Result:
+        """List the sites where a session seems to be signed in, by its cookies: since when unused, until when, by whom.
+        A cookie counts if its value is too long to be guessed, and scripts cannot read it or its name says that it
+        is a login. `bound` logins work in this browser alone, whoever has their cookies. Values are never shown.
+
+        session_id: The session; leave out for the shared login. Default: default.
+        urls: Only by cookies that would be sent to these URLs.
+        """
+        return self._call("list_logins", Result, locals())
+
     def get_call(self, call_id: str, *, wait: int | None = None) -> Result:
         """Get the outcome of an earlier call by its call_id; waits for a call that still runs.
 
@@ -3318,6 +3328,16 @@ class AsyncBrowserActions(AsyncCalling):
         site: Only this host and its subdomains, such as example.com.
         """
         return await self._call("import_login", Done, locals())
+
+    async def list_logins(self, *, session_id: str | None = None, urls: Sequence[str] | None = None) -> Result:
+        """List the sites where a session seems to be signed in, by its cookies: since when unused, until when, by whom.
+        A cookie counts if its value is too long to be guessed, and scripts cannot read it or its name says that it
+        is a login. `bound` logins work in this browser alone, whoever has their cookies. Values are never shown.
+
+        session_id: The session; leave out for the shared login. Default: default.
+        urls: Only by cookies that would be sent to these URLs.
+        """
+        return await self._call("list_logins", Result, locals())
 
     async def get_call(self, call_id: str, *, wait: int | None = None) -> Result:
         """Get the outcome of an earlier call by its call_id; waits for a call that still runs.

@@ -14,6 +14,7 @@ from browser_service.host.handle.session import BrowserSession
 from browser_service.host.sessions import login_file, login_import
 from browser_service.host.sessions.cookie_values import hidden_note
 from browser_service.host.sessions.logins import cookies_in
+from browser_service.rules.login_cookies import site_logins
 from browser_service.security.urls import origin_of
 
 _MOST_COPIED: Final = 10_000_000
@@ -29,6 +30,12 @@ async def import_login(session: BrowserSession, action: signing_in.ImportLogin) 
     await login_import.import_into(session.entry, file, session.take_logins)
     session.entry.logins.save_soon()
     return {"brought": [*file.by_site()], "notBrought": [*file.refused], "observed": file.summary}
+
+
+async def list_logins(session: BrowserSession, action: signing_in.ListLogins) -> Json:
+    context = await session.context()
+    found = site_logins([*await cookies_in(context, action.urls)])
+    return {"logins": [{"site": each.site, "cookies": each.cookies, "endsAt": each.ends_at} for each in found]}
 
 
 async def get_cookies(session: BrowserSession, action: sessions.GetCookies) -> Json:

@@ -158,10 +158,11 @@ async def storage_state(context: BrowserContext) -> Json:
     return cast("Json", await context.storage_state(indexed_db=True))  # what is stored is JSON
 
 
-async def cookies_in(context: BrowserContext) -> list[Json]:
+async def cookies_in(context: BrowserContext, urls: list[str] | None = None) -> list[Json]:
+    """Return the cookies of a context, or those that would be sent to some URLs."""
     return [
         {name: value for name, value in cookie.items() if isinstance(value, str | int | float)}
-        for cookie in await context.cookies()
+        for cookie in await context.cookies(urls)
     ]
 
 

@@ -1,6 +1,7 @@
 """Tests `login` and `import`: a person at the terminal."""
 
 import json
+import re
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -47,6 +48,18 @@ def test_import_reads_the_file_and_says_what_it_brought(running: Terminal, known
     running.succeed("run", "goto", "--page", "home", "--url", known)
     assert "sid=s3cret" in running.succeed("run", "content", "--page", "home").out
     assert "s3cret" not in done.out + done.err
+
+
+def test_logins_lists_where_one_is_signed_in_and_by_what_without_the_value(running: Terminal, tmp_path: Path) -> None:
+    cookie = {"name": "sid", "value": "s3cret-s3cret-s3cret", "domain": "listed.test", "path": "/", "expires": -1}
+    file = tmp_path / "state.json"
+    file.write_text(json.dumps({"cookies": [cookie]}))
+    running.succeed("import", str(file), "--site", "listed.test")
+    told = running.succeed("logins").out
+    assert re.search(r"listed\.test +the browser forgets it +\S+Z ", told)
+    (login,) = (each for each in json.loads(running.succeed("logins", "--json").out) if each["site"] == "listed.test")
+    assert login["lastUsedBy"] == login["signedInBy"] != ""
+    assert "s3cret" not in told
 
 
 def test_import_of_what_is_no_login_fails_and_says_what_is_one(running: Terminal, tmp_path: Path) -> None:

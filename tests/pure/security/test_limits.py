@@ -30,7 +30,7 @@ READER_DOES = {
 SCRIPTS = {"evaluate_script", "add_init_script", "add_session_init_script", "mock_response"}
 COOKIES = {
     *("get_cookies", "set_cookies", "clear_cookies", "save_session_state", "restore_session_state"),
-    *("export_session", "import_login"),
+    *("export_session", "import_login", "list_logins"),
 }
 WHOLE_SESSION = {name for name, action in catalogue.ACTIONS.items() if action.scope is Scope.SESSION}
 

@@ -1,11 +1,11 @@
-"""How logins come into a session: by a person in a window of their own, or from another browser."""
+"""How logins come into a session, by a person in a window of their own or from another browser; and which are there."""
 
 from urllib.parse import urlsplit
 
 from pydantic import Field
 
 from browse_together.contract.actions.arguments import Address
-from browse_together.contract.actions.base import SessionAct
+from browse_together.contract.actions.base import SessionAct, SessionAction
 from browse_together.contract.actions.traits import Cookies, Lane, PersonAsked
 from browse_together.contract.next_calls import next_call
 from browse_together.contract.wire import MAX_MESSAGE_BYTES
@@ -23,6 +23,7 @@ class Login(SessionAct):
     everyday = ("url",)
     lane = Lane.BESIDE
     asks_person = PersonAsked()
+    brings_logins = True
 
     url: Address | None = Field(
         default=None, min_length=1, description="Where the window opens, such as the login page."
@@ -43,7 +44,9 @@ class ImportLogin(SessionAct):
 
     everyday = ("site",)
     ends_logins = True
+    brings_logins = True
     cookie_use = Cookies.TOUCHES
+    loggable_arguments = frozenset({"site"})
 
     content: str = Field(min_length=1, max_length=MAX_MESSAGE_BYTES, description="What the file has in it.")
     site: str | None = Field(
@@ -61,3 +64,26 @@ class ImportLogin(SessionAct):
 
     def narrower_calls(self) -> str:
         return f"{next_call('import_login', ..., site='example.com')} concerns one site; " + super().narrower_calls()
+
+
+class ListLogins(SessionAction):
+    """List the sites where a session seems to be signed in, by its cookies: since when unused, until when, by whom.
+
+    A cookie counts if its value is too long to be guessed, and scripts cannot read it or its name says that it is a
+    login. `bound` logins work in this browser alone, whoever has their cookies. Values are never shown."""
+
+    everyday = ()
+    cookie_use = Cookies.TOUCHES
+    lists_logins = True
+
+    urls: list[str] | None = Field(
+        default=None, max_length=100, description="Only by cookies that would be sent to these URLs."
+    )
+
+    @property
+    def only_hosts(self) -> tuple[str, ...] | None:
+        return tuple(urlsplit(url).hostname or "" for url in self.urls) if self.urls else None
+
+    @property
+    def named_urls(self) -> tuple[str, ...]:
+        return tuple(self.urls or ())

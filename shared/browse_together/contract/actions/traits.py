@@ -320,6 +320,11 @@ class Traits(BaseModel):
     """True if the call may take logins from a session. They are kept for a day, and its reply names the call that puts
     them back."""
 
+    brings_logins: ClassVar[bool] = False
+    """True if the call brings logins into a session from elsewhere."""
+    lists_logins: ClassVar[bool] = False
+    """True if the reply lists logins, to which the record adds who used each, and when."""
+
     # --- what guards ask of it ---------------------------------------------------------------------------------------
 
     gives: ClassVar[bool] = computed(True, _acts)  # noqa: FBT003 - the class's value
