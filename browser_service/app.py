@@ -160,7 +160,8 @@ async def _start(services: Services, stack: AsyncExitStack) -> None:
     ):
         await part.open()
     await services.begin()
-    upkeep = asyncio.gather(services.lifecycle.run(), services.abandoned.run(), _clean_daily(services))
+    watches = services.lifecycle.run(), services.abandoned.run(), services.login_news.run()
+    upkeep = asyncio.gather(*watches, _clean_daily(services))
     stack.push_async_callback(services.feeds.stop)
     stack.push_async_callback(_end_tasks, upkeep)
     ends = (services.lifecycle.finish, services.feeds.drain, services.dispatcher.finish, services.host.stop)
@@ -171,13 +172,13 @@ async def _start(services: Services, stack: AsyncExitStack) -> None:
     stack.push_async_callback(_end_streams, services, upkeep)
 
 
-async def _end_streams(services: Services, upkeep: "asyncio.Future[tuple[None, None, None]]") -> None:
+async def _end_streams(services: Services, upkeep: "asyncio.Future[tuple[None, None, None, None]]") -> None:
     upkeep.cancel()
     await services.clients.close()
     services.activity.end_streams()
 
 
-async def _end_tasks(upkeep: "asyncio.Future[tuple[None, None, None]]") -> None:
+async def _end_tasks(upkeep: "asyncio.Future[tuple[None, None, None, None]]") -> None:
     await asyncio.gather(upkeep, return_exceptions=True)
 
 

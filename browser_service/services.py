@@ -15,6 +15,7 @@ from browser_service.actions import handlers_of
 from browser_service.clients.colours import Colours
 from browser_service.clients.downloads import Downloads
 from browser_service.clients.inbox import EndedRequests, HumanInbox
+from browser_service.clients.login_news import LoginNews
 from browser_service.clients.names import Names
 from browser_service.clients.notifications import Notifier
 from browser_service.clients.presence import Clients
@@ -190,6 +191,7 @@ class Services:
             link=self.requests.link,
             open_link=partial(open_link, settings.data_dir),
         )
+        self.login_news = LoginNews(self.notifier.tell_login)
         self.policy = Policy(self.directory, settings.cookie_values, self.revoked.check, self.tokens.with_limits)
         self.quotas = Quotas(configuration.client_limits(settings), clock)
 
@@ -257,6 +259,9 @@ class Services:
         self.events.on_retired = self.abandoned.notify_retired
         self.events.on_page = self.wall.note
         self.events.on_request_over = self.ended_requests.note
+        self.events.on_login_over = self.login_news.over
+        self.events.on_logins = self.login_news.changed
+        self.lifecycle.on_reopened = lambda spec: self.login_news.reopened(spec.session_id, spec.state)
         self.clients.on_presence = self.wall.note_change
         self.storage.on_replaced += [self.events.rewrite, self.lifecycle.write_down, self.revoked.write_down]
         self.storage.on_replaced += [

@@ -173,7 +173,8 @@ class Settings(ListeningSettings, ProcessSettings):
         "only tokens made with --cookies may.",
     )
     notify: Literal["desktop", "off"] = Field(
-        default="desktop", description="Show on this machine's desktop that an agent asks for a person."
+        default="desktop",
+        description="Show on this machine's desktop that an agent asks for a person, or that a login ends.",
     )
     notify_webhook: str | None = Field(
         default=None,

@@ -14,6 +14,7 @@ from browse_together.contract.events import (
     CallMoved,
     DownloadMoved,
     HostEvent,
+    LoginOver,
     NoticeGiven,
     PageChanged,
     PageClosed,
@@ -188,8 +189,10 @@ class Checks:
                 allowed = self._is_call(event.call_id.partition(ASKING)[0], event.client_id) and _is_small(event)
             case CallEnded():
                 allowed = self._is_call(event.outcome.call_id, event.client_id) and self._is_own(event.outcome)
-            case StateSaved():
-                is_asked = not event.name or (event.client_id, event.name) in self._saved
+            case StateSaved() | LoginOver():
+                is_asked = (
+                    isinstance(event, LoginOver) or not event.name or (event.client_id, event.name) in self._saved
+                )
                 allowed = self.allows_session(event.session_id) and is_asked
             case SessionTold():
                 allowed = all(self._is_page(page_id, event.session_id) for page_id in event.former)

@@ -1,4 +1,4 @@
-"""Notifies people of requests: on this machine's desktop, and by a POST to their webhook."""
+"""Notifies people of requests and of logins that end: on this machine's desktop, and by a POST to their webhook."""
 
 import asyncio
 import html
@@ -25,13 +25,14 @@ _CLICKED_WITHIN_S = 600.0
 """How long a desktop program may wait for a click on its notification; few of them run at once."""
 _MOST_WAITING = 5
 _HOW = "browse-together requests"
+_SIGN_IN = "browse-together login"
 _APPLESCRIPT = ("on run argv", "display notification (item 2 of argv) with title (item 1 of argv)", "end run")
 
 log = structlog.get_logger(__name__)
 
 
 class Notifier:
-    """The notifications of requests, one per request. Nothing waits for them, and a failure is only logged."""
+    """The notifications, one per request, and those of logins. Nothing waits for them, and a failure is only logged."""
 
     def __init__(
         self,
@@ -55,6 +56,15 @@ class Notifier:
         self._notified[page.person.request_id] = None
         self._sending.spawn(self._send(describe_request(page)))
 
+    def tell_login(self, login: Json) -> None:
+        """Tell that a login ends or has ended."""
+        if self._webhook:
+            self._sending.spawn(_post(self._webhook, {"event": "login", "login": login}))
+        if self._desktop:
+            title, text = f"{APP_NAME}: your login at {login['site']}", f"{login['words']}\nRenew it: {_SIGN_IN}"
+            shown = [*self._desktop[1:], title[:_MOST_TEXT], html.escape(text, quote=False)[:_MOST_TEXT]]
+            self._sending.spawn(_run([self._desktop[0], *shown], _WITHIN_S))
+
     async def close(self) -> None:
         await self._sending.stop()
 
@@ -62,7 +72,9 @@ class Notifier:
         link = self._link(str(request["requestId"]))
         await asyncio.gather(
             self._show(self._desktop, request, link) if self._desktop else asyncio.sleep(0),
-            _post(self._webhook, {**request, "link": link}) if self._webhook else asyncio.sleep(0),
+            _post(self._webhook, {"event": "request", "request": {**request, "link": link}})
+            if self._webhook
+            else asyncio.sleep(0),
         )
 
     async def _show(self, command: list[str], request: Json, link: str) -> None:
@@ -89,9 +101,8 @@ async def _takes_clicks(program: str) -> bool:
     return b"--action" in await _run([program, "--help"], _WITHIN_S)
 
 
-async def _post(webhook: str, request: Json) -> None:
-    """Send a request to the webhook, which leads nowhere else. Its address is a secret, also for the log."""
-    body = {"event": "request", "request": request}
+async def _post(webhook: str, body: Json) -> None:
+    """Send something to the webhook, which leads nowhere else. Its address is a secret, also for the log."""
     try:
         async with (
             asyncio.timeout(_WITHIN_S),

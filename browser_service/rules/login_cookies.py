@@ -5,7 +5,6 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
-from browse_together.contract.actions.sessions import is_below
 from browse_together.contract.model import Json
 
 DAY_S: Final = 86_400
@@ -45,13 +44,18 @@ def site_logins(cookies: Iterable[Json]) -> list[SiteLogin]:
     ends = defaultdict[str, list[float]](list)
     for domain, each in found:
         host = domain.lstrip(".")
-        site = next((top for top in wide if is_below(host, top)), host)
+        site = next((top for top in wide if is_at(host, top)), host)
         expires = each.get("expires", -1)
         ends[site].append(float(expires) if isinstance(expires, int | float) else -1)
     return [
         SiteLogin(site, len(each), min((end for end in each if end > 0), default=None))
         for site, each in sorted(ends.items())
     ]
+
+
+def is_at(host: str, site: str) -> bool:
+    """Return whether a host is a site's own or one below it."""
+    return f".{host}".endswith(f".{site}")
 
 
 def signs_in(place: str) -> bool:

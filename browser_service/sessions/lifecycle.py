@@ -62,6 +62,8 @@ class SessionLifecycle:
     """Which browser of a person's the shared login is in, if not one of ours."""
     outlives: Callable[[SessionRecord], bool] = lambda record: record.persistent
     """Returns whether a stored session goes on after a restart."""
+    on_reopened: Callable[[SessionSpec], None] = field(default=lambda _: None, init=False)
+    """Called with each session that goes on after a restart."""
     _unreadable: set[str] = field(default_factory=set, init=False)
     """Names of sessions in the journal that cannot be read; no other session gets them."""
 
@@ -88,7 +90,9 @@ class SessionLifecycle:
             self.directory.closed.add(closed)
         for record in records:
             self._sessions.add(record)
-            await self.host.open(await self._spec(record, pages))
+            spec = await self._spec(record, pages)
+            self.on_reopened(spec)
+            await self.host.open(spec)
         for page in pages:
             await self._reopen_page(page)
 

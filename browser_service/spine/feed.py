@@ -11,6 +11,7 @@ from browse_together.contract.calls import AsOf
 from browse_together.contract.errors import HostGone
 from browse_together.contract.events import (
     HostEvent,
+    LoginOver,
     PageChanged,
     PageClosed,
     PageOpened,
@@ -113,7 +114,7 @@ def _is_of(event: HostEvent, has: Callable[[str], bool]) -> bool:
     match event:
         case PageOpened() | PageChanged() | PageRetired():
             return has(event.page.session_id)
-        case PageClosed() | StateSaved() | SessionTold():
+        case PageClosed() | StateSaved() | SessionTold() | LoginOver():
             return has(event.session_id)
     return True
 

@@ -11,6 +11,7 @@ from browse_together.contract.events import (
     CallMoved,
     DownloadMoved,
     HostEvent,
+    LoginOver,
     NoticeGiven,
     PageChanged,
     PageClosed,
@@ -69,6 +70,9 @@ class HostEvents:
         self.on_call_ended: Callable[[CallEnded], None] = lambda _: None
         self.on_retired: Callable[[PageRetired], None] = lambda _: None
         self.on_request_over: Callable[[RequestOver], None] = lambda _: None
+        self.on_login_over: Callable[[LoginOver], None] = lambda _: None
+        self.on_logins: Callable[[str, Json], None] = lambda _, __: None
+        """Called with a session and its latest logins."""
         self.on_page: Callable[[str], None] = lambda _: None
         """Called with the id of each page that was opened, changed or closed."""
 
@@ -88,6 +92,7 @@ class HostEvents:
     def session_closed(self, session_id: str) -> None:
         """Drop the unwritten logins of a closed session, and what was told of it."""
         self.latest.session_closed(session_id)
+        self.on_logins(session_id, {})
         for owed in [owed for owed in self._unsaved if owed[0] == session_id]:
             self._unsaved.pop(owed, None)
 
@@ -122,7 +127,7 @@ class HostEvents:
                 self.latest.page_closed(event.session_id, event.page_id)
                 self._unwritten[event.page_id] = None
                 self.on_page(event.page_id)
-            case PageRetired() | CallEnded() | RequestOver():
+            case PageRetired() | CallEnded() | RequestOver() | LoginOver():
                 self._pass_on(event)
             case CallMoved():
                 self.clients.send(self._for_client(event))
@@ -133,17 +138,21 @@ class HostEvents:
             case DownloadMoved():
                 self.downloads.note(event.download)
 
-    def _pass_on(self, event: PageRetired | CallEnded | RequestOver) -> None:
+    def _pass_on(self, event: PageRetired | CallEnded | RequestOver | LoginOver) -> None:
         if isinstance(event, PageRetired):
             self.on_retired(event)
         elif isinstance(event, CallEnded):
             self.on_call_ended(event)
+        elif isinstance(event, LoginOver):
+            self.on_login_over(event)
         else:
             self.on_request_over(event)
 
     def _keep(self, event: StateSaved | SessionTold) -> None:
         """Have logins written down; keep those of a session that ends with the service in memory, and all else that is
         told of sessions."""
+        if isinstance(event, StateSaved) and not event.name:
+            self.on_logins(event.session_id, event.state)
         if isinstance(event, SessionTold):
             self.latest.note(event)
         elif event.name or self.directory.sessions.is_persistent(event.session_id):

@@ -12,7 +12,7 @@ from browse_together.contract.model import Json
 from browse_together.contract.next_calls import next_call
 from browse_together.contract.timestamps import iso
 from browser_service.observability.activity import Activity
-from browser_service.rules.login_cookies import DAY_S, signs_in
+from browser_service.rules.login_cookies import DAY_S, is_at, signs_in
 from browser_service.spine.call import FrontCall, Go
 from browser_service.store.activity import RowFilter
 
@@ -33,7 +33,7 @@ class LoginUses:
         if outcome.result is None:
             return outcome
         found = cast("list[Json]", outcome.result["logins"])  # as the host's handler lists them
-        rows, by_person = RowFilter(equal={"session_id": call.address.session_id}), call.caller.operator
+        rows, by_person = RowFilter(equal={"session_id": call.address.session_id or ""}), call.caller.operator
         acts, _ = await self.activity.find(rows, call.client_id, _LOOKED_AT, all_rows=by_person)
         outcome.result["logins"] = [_described(each, acts) for each in found]
         ending = [str(each["site"]) for each in found if _ends_soon(each)]
@@ -71,14 +71,10 @@ def _signed_in(act: ActivityRecord, site: str) -> bool:
     if act.action in ACTIONS and ACTIONS[act.action].brings_logins:
         return _is_at(act, site)
     page = urlsplit(act.url_before or "")
-    return _is_below(page.hostname or "", site) and signs_in(f"{page.netloc}{page.path}")
+    return is_at(page.hostname or "", site) and signs_in(f"{page.netloc}{page.path}")
 
 
 def _is_at(act: ActivityRecord, site: str) -> bool:
     """Return whether an act was done at a site, led there, or names it."""
     named = (act.arguments.get("url"), act.arguments.get("site"), act.url_before, act.url_after)
-    return any(_is_below(urlsplit(each).hostname or each, site) for each in named if isinstance(each, str))
-
-
-def _is_below(host: str, site: str) -> bool:
-    return f".{host}".endswith(f".{site}")
+    return any(is_at(urlsplit(each).hostname or each, site) for each in named if isinstance(each, str))

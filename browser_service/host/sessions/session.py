@@ -9,7 +9,7 @@ from playwright.async_api import Error as PlaywrightError
 
 from browse_together.contract.calls import Call, CallState, Notice
 from browse_together.contract.errors import BrowserCrashed, Forbidden
-from browse_together.contract.events import CallMoved, NoticeGiven, StateSaved
+from browse_together.contract.events import CallMoved, LoginOver, NoticeGiven, StateSaved
 from browse_together.contract.model import Json
 from browse_together.contract.pages import SessionSpec
 from browser_service.host.background import bounded
@@ -375,6 +375,10 @@ class SessionEntry:
     def keep_logins(self, state: Json) -> None:
         if self._spec.profile or self._spec.persistent or self._on.elsewhere:
             self._on.emit(StateSaved(session_id=self.session_id, state=state))
+
+    def tell_login_over(self, site: str) -> None:
+        """Tell the front that a page led to where one signs in at a site, though the session had a login there."""
+        self._on.emit(LoginOver(session_id=self.session_id, site=site))
 
     async def storage(self) -> Json:
         """Read all logins of the session's context."""

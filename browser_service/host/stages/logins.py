@@ -8,6 +8,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from playwright.async_api import Error as PlaywrightError
+from playwright.async_api import Request
 
 from browse_together.contract.background import AtMost
 from browse_together.contract.cuts import cut
@@ -17,6 +18,7 @@ from browse_together.contract.quoting import address, quoted
 from browser_service.host.sessions.logins import cookies_of
 from browser_service.host.stages.act import Act
 from browser_service.host.tabs.observation import Observation
+from browser_service.rules.login_cookies import signs_in
 from browser_service.rules.login_ends import Cookie
 
 _SHOWN: Final = 80
@@ -57,6 +59,7 @@ class LoginsLeft:
     def _note(self, observation: Observation) -> None:
         """Note the act and the cookies that it removed, once the cookies are saved."""
         page, session, call = self.page, self.page.session, self.run.call
+        session.login_ends.see(session.logins.cookies)
         gone = (
             _cookies(self._before) - _cookies(after)
             if self._before is not (after := session.logins.saved)
@@ -73,7 +76,10 @@ class LoginsLeft:
         """Add to the reply why the page asks to sign in, if another act is the reason."""
         page, host = self.page, urlsplit(self._url).hostname or ""
         end = page.session.login_ends.latest(host, self._since, page.page_id)
-        if end is None or not (observation.status in _REFUSALS or await self._asks()):
+        if end is None:
+            self._tell_over(observation)
+            return
+        if not (observation.status in _REFUSALS or await self._asks()):
             return
         ago = f"{time.monotonic() - end.at:.0f} s ago"
         line = f"the page asks to sign in: the login at {host} was ended {ago} by {end.who} ({end.how})"
@@ -84,11 +90,35 @@ class LoginsLeft:
             line += f"; what you had filled may not have been taken: sign in, {back}, then {offer}"
         page.observer.add_lines(line)
 
+    def _tell_over(self, observation: Observation) -> None:
+        """Add to the reply, and tell the person, that a login seems to be over: a page led to where one signs in."""
+        page, ends = self.page, self.page.session.login_ends
+        ends.see(cookies_of(self._before))
+        if observation.status != HTTPStatus.UNAUTHORIZED and not _signs_in(page.url):
+            return
+        asked = [url for each in observation.answered_documents if not _signs_in(url := _first_url(each))]
+        if site := ends.site_of(urlsplit(asked[0]).hostname or "") if asked else "":
+            ask = next_call("request_human", page_id=page.page_id, kind="login", message=f"Sign in again at {site}")
+            page.observer.add_lines(f"the login at {site} seems to be over; a person signs in again: {ask}")
+            page.session.tell_login_over(site)
+
     async def _asks(self) -> bool:
         """Say if the page has a password field."""
         async with AtMost(_LOOKS_WITHIN_S, PlaywrightError):
             return await self.page.playwright.locator(_FIELD).count() > 0
         return False
+
+
+def _first_url(request: Request) -> str:
+    """Return the address that was asked for before redirects led elsewhere."""
+    while request.redirected_from is not None:
+        request = request.redirected_from
+    return request.url
+
+
+def _signs_in(url: str) -> bool:
+    parts = urlsplit(url)
+    return signs_in(f"{parts.netloc}{parts.path}")
 
 
 def _cookies(state: Json) -> frozenset[Cookie]:

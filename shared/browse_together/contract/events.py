@@ -99,6 +99,14 @@ class RequestOver(_Event):
     by: str = Field(default="", max_length=100, description="The name of the person who answered.")
 
 
+class LoginOver(_Event):
+    """A page of a session led to a site's page to sign in, though the session had a login there."""
+
+    kind: Literal["login_over"] = "login_over"
+    session_id: str
+    site: str = Field(pattern=r"^[^\s/]{1,255}$")
+
+
 class StateSaved(_Event):
     """A session's logins changed."""
 
@@ -137,6 +145,7 @@ HostEvent = Annotated[
     | CallEnded
     | NoticeGiven
     | RequestOver
+    | LoginOver
     | StateSaved
     | SessionTold
     | DownloadMoved,

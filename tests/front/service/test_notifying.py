@@ -10,6 +10,7 @@ import jwt
 import pytest
 
 from browse_together.contract.data_files import LINK_FILES
+from browse_together.contract.events import LoginOver
 from tests.front.service.test_person import HTML, as_person, opened, pending, resolve
 from tests.support.listening import become
 from tests.support.sharing import StartService
@@ -42,6 +43,37 @@ async def test_a_webhook_is_told_once_and_follows_no_redirect(start: StartServic
         assert b"s3cr3t" not in posted.body
         await resolve(as_person(service, cli), request_id)
         assert (site.counts["/hook"], site.counts["/elsewhere"]) == (1, 0)
+
+
+async def test_a_login_that_is_over_is_told_once_by_the_webhook(start: StartService, site: Site) -> None:
+    site.page("/hook", "taken")
+    service = await start(notify_webhook=site.url("/hook"))
+    for name in ("shop.example", "shop.example", "bank.example"):
+        await service.parts.events.tell([LoginOver(session_id="default", site=name)])
+    await become(lambda: site.counts["/hook"] == 2)
+    told = [json.loads(one.body) for one in site.received]
+    assert sorted(each["login"]["site"] for each in told) == ["bank.example", "shop.example"]
+    assert {(each["event"], each["login"]["state"]) for each in told} == {("login", "over")}
+
+
+async def test_the_desktop_tells_of_a_login_that_is_over_and_how_it_is_renewed(
+    start: StartService, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown, program = tmp_path / "shown", tmp_path / "bin" / "notify-send"
+    program.parent.mkdir()
+    program.write_text(
+        f'#!/bin/sh\nfor each; do printf "%s\n" "$each"; done > {shown}.draft; mv {shown}.draft {shown}\n'
+    )
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(program.parent), prepend=":")
+    service = await start(notify="desktop")
+    await service.parts.events.tell([LoginOver(session_id="default", site="shop.example")])
+    await become(shown.exists)
+    assert shown.read_text().splitlines()[-3:] == [
+        "browse-together: your login at shop.example",
+        "It seems to be over: a page led to where one signs in.",
+        "Renew it: browse-together login",
+    ]
 
 
 @pytest.mark.parametrize("clicks", [False, True])

@@ -4,6 +4,8 @@ import re
 
 import pytest
 
+from browse_together.contract.model import Json
+from tests.support.listening import become
 from tests.support.service import Agent, RunningService
 from tests.support.site import Answer, Received, Site
 
@@ -73,3 +75,31 @@ async def test_a_form_that_was_lost_by_anothers_log_out_says_so_and_is_filled_ag
         told = (await agent.call("click", pageId="edit", selector="text=Save"))["observed"]
         assert "sign in" not in told
         assert wiki.taken == [b"title=Tea&note=Assam"]
+
+
+async def test_a_page_that_leads_to_its_sign_in_says_that_the_login_seems_over_and_whom_to_ask(
+    agent: Agent, service: RunningService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told, value = list[Json](), "0123456789abcdef"
+    note = lambda over: told.append({"site": over.site, "session": over.session_id})  # noqa: E731 - one expression
+    monkeypatch.setattr(service.parts.events, "on_login_over", note)
+    await agent.call("create_session", sessionId="over")
+    with Site() as site:
+        site.page("/login", "<input type=password>")
+        site.page("/in", Answer("in", headers={"Set-Cookie": f"sid={value}; HttpOnly; Path=/"}))
+        site.page("/orders", Answer("", 302, headers={"Location": "/login"}))
+        site.page("/", "<a href=/login>Log in</a><a href=/orders>Orders</a>")
+        await agent.call("goto", pageId="p", sessionId="over", url=site.url("/"))
+        never = (await agent.call("click", pageId="p", selector="text=Orders"))["observed"]
+        assert "seems to be over" not in never  # it was never signed in
+        await agent.call("goto", pageId="p", url=site.url("/in"))
+        await agent.call("goto", pageId="p", url=site.url("/"))
+        asked = (await agent.call("click", pageId="p", selector="text=Log in"))["observed"]
+        assert "seems to be over" not in asked  # it asked for that page itself
+        await agent.call("goto", pageId="p", url=site.url("/"))
+        line = (await agent.call("click", pageId="p", selector="text=Orders"))["observed"]
+        assert "the login at 127.0.0.1 seems to be over; a person signs in again: request_human" in line
+        line = (await agent.call("goto", pageId="p", url=site.url("/orders")))["observed"]
+        assert "seems to be over" in line
+    await become(lambda: told == [{"site": "127.0.0.1", "session": "over"}] * 2)
+    await agent.call("close_session", sessionId="over")

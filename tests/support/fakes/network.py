@@ -33,6 +33,7 @@ class FakeRequest:
     failure: str | None = None
     headers: dict[str, str] = field(default_factory=dict)
     existing_response: "FakeResponse | None" = None
+    redirected_from: "FakeRequest | None" = None
 
     def is_navigation_request(self) -> bool:
         return self.resource_type == "document"

@@ -1,0 +1,78 @@
+"""Tests when a person is told of a login that ends."""
+
+from dataclasses import dataclass, field
+
+import pytest
+
+from browse_together.contract.events import LoginOver
+from browse_together.contract.model import Json
+from browser_service.clients.login_news import LoginNews
+
+DAY = 86_400.0
+
+
+def state(ends: float = -1) -> Json:
+    cookie: Json = {"name": "sid", "value": "0123456789abcdef", "domain": "a.example", "expires": ends}
+    return {"cookies": [cookie]}
+
+
+@dataclass
+class Told:
+    """The news of one service, whose clock stands at `now`."""
+
+    now: float = 10 * DAY
+    told: list[Json] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.news = LoginNews(self.told.append, lambda: self.now)
+
+    @property
+    def states(self) -> list[object]:
+        return [each["state"] for each in self.told]
+
+
+@pytest.fixture
+def at() -> Told:
+    return Told()
+
+
+def test_the_last_day_of_a_login_is_told_once_and_again_after_it_was_renewed(at: Told) -> None:
+    at.news.changed("default", state(12 * DAY))
+    at.news.look()
+    assert at.told == []
+    at.now = 11.5 * DAY
+    at.news.look()
+    at.news.look()
+    assert at.states == ["ends"]
+    assert at.told[0]["site"] == "a.example"
+    at.news.changed("default", state(30 * DAY))
+    at.now = 29.5 * DAY
+    at.news.look()
+    assert at.states == ["ends", "ends"]
+
+
+def test_a_login_that_never_lasts_a_day_is_told_only_if_it_was_there_at_the_start(at: Told) -> None:
+    at.news.changed("default", state(10.2 * DAY))
+    assert at.told == []
+    at.news.reopened("default", state(10.2 * DAY))
+    at.news.look()
+    assert at.states == ["ends"]
+
+
+def test_nothing_is_told_of_a_session_that_is_closed_or_of_a_login_without_an_end(at: Told) -> None:
+    at.news.changed("closed", state(12 * DAY))
+    at.news.changed("closed", {})
+    at.news.changed("default", state())
+    at.now = 11.5 * DAY
+    at.news.look()
+    assert at.told == []
+
+
+def test_a_login_that_is_over_is_told_at_most_once_a_day(at: Told) -> None:
+    for _ in range(3):
+        at.news.over(LoginOver(session_id="default", site="a.example"))
+    at.news.over(LoginOver(session_id="default", site="b.example"))
+    assert [each["site"] for each in at.told] == ["a.example", "b.example"]
+    at.now += DAY
+    at.news.over(LoginOver(session_id="default", site="a.example"))
+    assert at.states == ["over"] * 3
