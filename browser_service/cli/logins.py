@@ -18,7 +18,14 @@ from browser_service.rules.login_cookies import signs_in
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print the whole reply.")]
 
-_COLUMNS: Final = {"site": False, "until": False, "last used": False, "by": False, "signed in by": False}
+_COLUMNS: Final = {
+    "site": False,
+    "until": False,
+    "last used": False,
+    "by": False,
+    "signed in by": False,
+    "only in this browser": False,
+}
 _SHOWN: Final = ("site", "until", "lastUsed", "lastUsedBy", "signedInBy")
 _FIELD: Final = "input[type=password]:visible"
 _REFUSED: Final = (401, 403)
@@ -80,7 +87,7 @@ def logins(
     if as_json:
         output.say_json(found)
     elif found:
-        output.show_rows(_COLUMNS, [[tuple(str(each.get(name, "")) for name in _SHOWN) for each in found]])
+        output.show_rows(_COLUMNS, [[_row(each) for each in found]])
     else:
         output.say("No cookie looks like a login.")
 
@@ -114,6 +121,10 @@ def check_login(
                 client.call({"action": "close_page", "pageId": page_id})
     if wanting:
         raise typer.Exit(1)
+
+
+def _row(login: Json) -> tuple[str, ...]:
+    return (*(str(login.get(name, "")) for name in _SHOWN), "yes" if login["bound"] else "")
 
 
 def _wants_login(client: Client, url: str, page_id: str = "") -> tuple[str, str]:

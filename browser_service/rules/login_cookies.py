@@ -2,10 +2,11 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Final, NamedTuple
 
 from browse_together.contract.model import Json
+from browse_together.contract.next_calls import next_call
 
 DAY_S: Final = 86_400
 _LONG_ENOUGH: Final = 16
@@ -61,3 +62,19 @@ def is_at(host: str, site: str) -> bool:
 def signs_in(place: str) -> bool:
     """Return whether a host and path look like those of a page to sign in at."""
     return _SIGNS_IN.search(place) is not None
+
+
+def is_bound(site: str, hosts: Iterable[str]) -> bool:
+    """Return whether one of the hosts that bind logins to their browser is of a site."""
+    return any(is_at(host, site) or is_at(site, host) for host in hosts)
+
+
+def bound_words(cookies: Iterable[Json], hosts: Collection[str]) -> str:
+    """Say which logins that these cookies show do not last elsewhere, and what does; "" if all may."""
+    sites = [login.site for login in site_logins(cookies) if is_bound(login.site, hosts)]
+    if not sites:
+        return ""
+    return (
+        f"bound to the browser in which they were made, and mostly over within minutes elsewhere: {', '.join(sites)}. "
+        f"There a person signs in anew: {next_call('login')}; or they attach their own browser: browse-together attach"
+    )

@@ -11,6 +11,8 @@ from browse_together.contract.quoting import quoted
 from browser_service.rules.bounded import Bounded
 
 _STATE: Final = "httpLogins"
+BOUND: Final = "boundHosts"
+"""Key of the hosts that bind logins to their browser."""
 """Key of these logins within a session's saved logins, beside Playwright's keys."""
 _MOST: Final = 100
 
@@ -112,5 +114,5 @@ class HttpLogins:
 
 
 def of_playwright(state: Json) -> Json:
-    """Return saved logins without our own key, for Playwright."""
-    return {name: value for name, value in state.items() if name != _STATE}
+    """Return saved logins without our own keys, for Playwright."""
+    return {name: value for name, value in state.items() if name not in {_STATE, BOUND}}

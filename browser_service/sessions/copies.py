@@ -5,6 +5,8 @@ from collections.abc import Awaitable, Callable
 from browse_together.contract.actions.sessions import CreateSession
 from browse_together.contract.errors import ValidationFailed, field_details
 from browse_together.contract.model import Json, list_at
+from browser_service.rules.login_cookies import bound_words
+from browser_service.security.http_logins import BOUND
 from browser_service.security.urls import origin_of
 from browser_service.sessions.records import SessionRecord, Sessions
 
@@ -34,7 +36,10 @@ def copied_text(source_id: str, state: Json) -> str:
     count = len(list_at(state, "cookies"))
     storage = f"storage of {', '.join(sites)}" if sites else "no storage"
     copied = f"{count} cookie{'' if count == 1 else 's'} of {source_id}, {storage}"
-    return f"{copied}. A site that rotates its tokens may sign {source_id} out when this session uses them."
+    cookies = [each for each in list_at(state, "cookies") if isinstance(each, dict)]
+    words = bound_words(cookies, [str(host) for host in list_at(state, BOUND)])
+    bound = f" Some of these logins are {words}." if words else ""
+    return f"{copied}. A site that rotates its tokens may sign {source_id} out when this session uses them.{bound}"
 
 
 def _misplaced(field: str, problem: str) -> ValidationFailed:

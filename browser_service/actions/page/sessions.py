@@ -13,7 +13,7 @@ from browse_together.contract.next_calls import next_call
 from browser_service.host.handle.session import BrowserSession
 from browser_service.host.sessions import login_file, login_import
 from browser_service.host.sessions.cookie_values import hidden_note
-from browser_service.host.sessions.logins import cookies_in
+from browser_service.host.sessions.logins import cookies_in, cookies_of
 from browser_service.rules.login_cookies import site_logins
 from browser_service.security.urls import origin_of
 
@@ -29,13 +29,21 @@ async def import_login(session: BrowserSession, action: signing_in.ImportLogin) 
     file = login_file.read(action.content, action.site)
     await login_import.import_into(session.entry, file, session.take_logins)
     session.entry.logins.save_soon()
-    return {"brought": [*file.by_site()], "notBrought": [*file.refused], "observed": file.summary}
+    words = session.entry.bound_logins.words(file.cookies)
+    observed = f"{file.summary}\nlogins {words}" if words else file.summary
+    return {"brought": [*file.by_site()], "notBrought": [*file.refused], "observed": observed}
 
 
 async def list_logins(session: BrowserSession, action: signing_in.ListLogins) -> Json:
     context = await session.context()
     found = site_logins([*await cookies_in(context, action.urls)])
-    return {"logins": [{"site": each.site, "cookies": each.cookies, "endsAt": each.ends_at} for each in found]}
+    binds = session.entry.bound_logins.binds
+    return {
+        "logins": [
+            {"site": each.site, "cookies": each.cookies, "endsAt": each.ends_at, "bound": binds(each.site)}
+            for each in found
+        ]
+    }
 
 
 async def get_cookies(session: BrowserSession, action: sessions.GetCookies) -> Json:
@@ -137,7 +145,9 @@ async def export_session(session: BrowserSession, action: sessions.ExportSession
     observed = (
         f"exported: {_summary(state)}; not in it: sessionStorage, caches, passkeys. Elsewhere: import_login, content"
     )
-    return {"artifact": {**file, "secret": True}, **_counts(state), "observed": f"{observed} of the file"}
+    words = session.entry.bound_logins.words(cookies_of(state))
+    observed = f"{observed} of the file{f'; logins {words}' if words else ''}"
+    return {"artifact": {**file, "secret": True}, **_counts(state), "observed": observed}
 
 
 async def _for_copy(session: BrowserSession, sites: list[str]) -> Json:
@@ -151,7 +161,7 @@ async def _for_copy(session: BrowserSession, sites: list[str]) -> Json:
             hint="Name fewer sites." if sites else "Clear cookies that nobody needs.",
             details=field_details("sites"),
         )
-    session.take_logins(state)
+    session.take_logins({**state, **session.entry.bound_logins.state()})
     return _counts(state)
 
 

@@ -12,6 +12,7 @@ from playwright.async_api import Error as PlaywrightError
 from pydantic import JsonValue
 
 from browse_together.contract.model import Json
+from browser_service.host.network.bound_logins import BoundLogins
 from browser_service.security.http_logins import HttpLogins, of_playwright
 
 _AFTER_S: Final = 0.5
@@ -47,6 +48,8 @@ class Logins:
     session: LoginSession
     http: HttpLogins = field(init=False)
     """The logins given to sites by HTTP, which no context reports."""
+    bound: BoundLogins = field(init=False)
+    """The hosts that bind their logins to this browser."""
     unsaved: bool = False
     """True if something may have changed since the last save."""
     _storage_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -56,9 +59,8 @@ class Logins:
     """When storage may be read again (monotonic clock)."""
 
     def __post_init__(self) -> None:
-        self.http = HttpLogins(
-            lambda: self._update(of_playwright(self.saved)) if self.session.own_context() is not None else None
-        )
+        self.http = HttpLogins(self._save_ours)
+        self.bound = BoundLogins(self.saved, self._save_ours)
         self.http.restore(self.saved)
 
     @property
@@ -143,8 +145,12 @@ class Logins:
             ended = time.monotonic()
             self._storage_due_at = ended + min((ended - began) / _STORAGE_SHARE, _STORAGE_PAUSE_S)
 
+    def _save_ours(self) -> None:
+        if self.session.own_context() is not None:
+            self._update(of_playwright(self.saved))
+
     def _update(self, state: Json) -> None:
-        state = {**state, **self.http.state()}
+        state = {**state, **self.http.state(), **self.bound.state()}
         if state != self.saved:
             self.saved = state
             self.session.keep_logins(state)

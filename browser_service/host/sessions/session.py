@@ -23,7 +23,7 @@ from browser_service.host.record.traces import Tracing
 from browser_service.host.sessions import person_window
 from browser_service.host.sessions.launcher import Launcher
 from browser_service.host.sessions.login_restore import restore_context, restore_cookies
-from browser_service.host.sessions.logins import Logins
+from browser_service.host.sessions.logins import Logins, cookies_of
 from browser_service.host.sessions.options import context_options
 from browser_service.host.sessions.permissions import Permissions
 from browser_service.host.sessions.person_window import SignedIn
@@ -73,7 +73,7 @@ class SessionEntry:
         self._opening: asyncio.Task[Windows] | None = None
         self.queue = PageQueue(on.emit)
         self.logins = Logins(spec.state, storage=not self.profile, session=self)
-        self.sign_ins = SignIns(self.logins.http)
+        self.sign_ins, self.bound_logins = SignIns(self.logins.http), self.logins.bound
         self.login_ends = LoginEnds()
         self.used_at = time.monotonic()
         self.recordings: set[Recording] = set()
@@ -353,6 +353,8 @@ class SessionEntry:
         if refused:
             self._say(refused)
             self.logins.saved = taken
+        if self._on.elsewhere and (words := self.bound_logins.words(cookies_of(taken))):
+            self._say(f"Session {self.session_id!r} has logins {words}.")
         return context
 
     async def _restore_logins(self, context: BrowserContext, *, after_crash: bool) -> None:

@@ -16,6 +16,7 @@ from browser_service.host.elements.closed_fields import ClosedFields
 from browser_service.host.elements.field_watch import FieldWatch
 from browser_service.host.elements.file_choosers import FileChoosers
 from browser_service.host.events import well_formed
+from browser_service.host.network.bound_logins import BoundLogins
 from browser_service.host.network.guard import Documents, guard
 from browser_service.host.network.sign_in import SignIns
 from browser_service.host.network.tab_events import TabEvents
@@ -79,6 +80,7 @@ class TabSession(Protocol):
     """The session in whose windows tabs are."""
 
     sign_ins: SignIns
+    bound_logins: BoundLogins
 
     @property
     def headless(self) -> bool:
@@ -95,6 +97,7 @@ class Tab:
         self.page = page
         self.sign_in = session.sign_ins.on_page(page)
         self.events = TabEvents(page)
+        self.events.listeners.append(session.bound_logins)
         self.observer = TabObserver(page, self.events)
         self.cdp: CDPSession | None = None
         """Chromium's session for the page, which lasts as long as the page; None with other engines."""

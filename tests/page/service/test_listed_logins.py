@@ -1,11 +1,13 @@
 """Tests that a session's logins are listed: which sites, until when, and what the record knows of each."""
 
+import json
 import time
 from collections.abc import AsyncIterator
 
 import pytest
 
 from tests.support.json import AnyJson
+from tests.support.listening import become
 from tests.support.service import Agent, RunningService
 from tests.support.site import Answer, Site
 
@@ -81,3 +83,29 @@ async def test_a_token_for_some_origins_lists_the_logins_there_alone(
             assert (await narrow.error("list_logins", sessionId=own, **urls))["code"] == "FORBIDDEN"
     async with service.agent("none", limits={"cookies": "none"}) as none:
         assert (await none.error("list_logins", sessionId=own))["code"] == "FORBIDDEN"
+
+
+async def test_logins_that_are_bound_to_this_browser_are_told_wherever_they_would_be_copied(
+    agent: Agent, service: RunningService, account: Site, own: str
+) -> None:
+    bind = {"Secure-Session-Registration": '(ES256);path="/start"', "Set-Cookie": f"sid={VALUE}; Path=/; HttpOnly"}
+    account.page("/in", Answer("in", headers=bind))
+    await agent.call("set_cookies", sessionId=own, cookies=[{"name": "auth", "value": VALUE, "url": "http://a.test/"}])
+    copied = await agent.call("create_session", sessionId="free", **{"from": own})
+    assert "bound" not in copied["copied"]
+    await agent.call("goto", pageId="p", sessionId=own, url=account.url("/in"))
+    await become(lambda: "boundHosts" in service.session(own).logins.saved)
+    assert [(each["site"], each["bound"]) for each in await logins(agent, own)] == [
+        ("127.0.0.1", True),
+        ("a.test", False),
+    ]
+    copied = await agent.call("create_session", sessionId="bound", **{"from": own})
+    exported = await agent.call("export_session", sessionId=own)
+    state = (await agent.http.get(f"/api/files/{exported['artifact']['artifactId']}")).json()
+    imported = await agent.call("import_login", sessionId=own, content=json.dumps({**state, "origins": []}))
+    for told in (copied["copied"], exported["observed"], imported["observed"]):
+        assert "logins bound" in told.replace("logins are bound", "logins bound"), told
+        assert "within minutes elsewhere: 127.0.0.1. There a person signs in anew: login {}" in told
+        assert "browse-together attach" in told
+    for session in ("free", "bound"):
+        await agent.call("close_session", sessionId=session)

@@ -1,0 +1,53 @@
+"""Remembers which hosts bind a session's logins to this browser (device bound session credentials)."""
+
+from collections.abc import Callable, Iterable
+from typing import Final
+from urllib.parse import urlsplit
+
+from playwright.async_api import Response
+
+from browse_together.contract.model import Json, list_at
+from browser_service.host.network.tab_events import TabListener
+from browser_service.rules.bounded import Bounded
+from browser_service.rules.login_cookies import bound_words, is_bound
+from browser_service.security.http_logins import BOUND
+
+_HEADERS: Final = frozenset(
+    {
+        "sec-session-registration",
+        "secure-session-registration",
+        "sec-session-challenge",
+        "secure-session-challenge",
+    }
+)
+"""Headers by which a site makes a login that needs a key of this browser, and asks for a proof of it."""
+_MOST: Final = 200
+
+
+class BoundLogins(TabListener):
+    """The hosts whose answers had such headers. Their logins end soon wherever only their cookies are."""
+
+    def __init__(self, state: Json, on_change: Callable[[], None]) -> None:
+        self._hosts = Bounded[str, None](_MOST)
+        self._hosts.update(dict.fromkeys(map(str, list_at(state, BOUND))))
+        self._on_change = on_change
+
+    def on_response(self, response: Response) -> None:
+        if _HEADERS.isdisjoint(response.headers):
+            return
+        host = urlsplit(response.url).hostname or ""
+        if host not in self._hosts:
+            self._hosts[host] = None
+            self._on_change()
+
+    def state(self) -> Json:
+        """Return the hosts as a part of the session's saved logins."""
+        return {BOUND: [*self._hosts]} if self._hosts else {}
+
+    def binds(self, site: str) -> bool:
+        """Return whether the login at a site seems to be bound."""
+        return is_bound(site, self._hosts)
+
+    def words(self, cookies: Iterable[Json]) -> str:
+        """Say that the bound ones of some logins do not last elsewhere, and what does; "" if there are none."""
+        return bound_words(cookies, self._hosts)
