@@ -260,6 +260,7 @@ class Services:
         self.events.on_page = self.wall.note
         self.events.on_request_over = self.ended_requests.note
         self.events.on_login_over = self.login_news.over
+        self.past.logins = self.login_news.listed
         self.events.on_logins = self.login_news.changed
         self.lifecycle.on_reopened = lambda spec: self.login_news.reopened(spec.session_id, spec.state)
         self.clients.on_presence = self.wall.note_change

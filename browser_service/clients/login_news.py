@@ -52,6 +52,19 @@ class LoginNews:
         for session_id in self._logins:
             self._look_at(session_id)
 
+    def listed(self) -> list[Json]:
+        """List the logins that are known now, with their ends (Unix time), and when one seemed to be over."""
+        return [
+            {
+                "site": login.site,
+                "session": session_id,
+                "endsAt": login.ends_at,
+                "overAt": self._over.get((session_id, login.site)),
+            }
+            for session_id, logins in self._logins.items()
+            for login in logins
+        ]
+
     async def run(self) -> None:
         """Look each minute, until cancelled."""
         while True:

@@ -1,7 +1,9 @@
-"""What happened within the past day: who was there, on which pages, what people were asked, what was downloaded."""
+"""What happened within the past day: who was there, on which pages, what people were asked, what was downloaded; and
+which logins there are."""
 
 import asyncio
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
@@ -33,6 +35,8 @@ class Past:
     downloads: Downloads
     colours: Colours
     directory: Directory
+    logins: Callable[[], list[Json]] = field(init=False, default=list)
+    """Returns where sessions are signed in now."""
     one_at_a_time: asyncio.Lock = field(default_factory=asyncio.Lock)
     """Held during long reads of the journal."""
     _found: Json = field(default_factory=dict)
@@ -55,6 +59,7 @@ class Past:
             "chats": [self._chat(chat, [page for page in pages if page.client_id == chat.client_id]) for chat in chats],
             "requests": [self._request(at, over) for at, over in requests],
             "downloads": [*downloads[:_MOST]],
+            "logins": [*self.logins()[:_MOST]],
         }
 
     def _chat(self, chat: Chat, pages: list[UsedPage]) -> Json:

@@ -128,9 +128,10 @@ function day() {
     chats: [{ of: "a", label: "Claude · shop", colour: "blue", acts: 42, failed: 3, from: NOW - 9000, until: NOW }, { of: "b", label: "Codex", colour: "orange", acts: 1, failed: 0, from: NOW, until: NOW }],
     requests: [asked("decision", "done"), asked("login", "refused"), asked("code", "expired"), asked("other", "withdrawn"), asked("tab", "closed")],
     downloads: [download("report.csv", "finished", { file: "art-1" }), download("film.mp4", "running", { size: 2_400_000 }), download("map.pdf", "failed", { why: "it has 900,000,000 bytes, and 500 MB are the most" })],
+    logins: [{ site: "shop.example", session: "default", endsAt: NOW + 600_000 }, { site: "bank.example", session: "work", endsAt: null, overAt: NOW }],
     pages: [{ id: "kettles", session: "default", by: "Claude · shop", acts: 42, until: NOW, open: true }, { id: "cart", session: "bank", by: "Codex", acts: 1, until: NOW - 900, open: false }],
   };
-  return [found, { chats: [], requests: [], downloads: [], pages: [] }].map((each) => {
+  return [found, { chats: [], requests: [], downloads: [], pages: [], logins: [] }].map((each) => {
     const made = new DayView({ ask: async () => each }, () => {});
     made.leave();
     made.element.firstChild.remove();

@@ -1,4 +1,4 @@
-// Shows the past day: which chats were there and on which pages, what people were asked, what was downloaded.
+// Shows the past day: which chats were there and on which pages, what people were asked, what was downloaded; and where sessions are signed in.
 
 import { el } from "./dom.js";
 import { saveCopy, openWindow } from "./windows.js";
@@ -45,12 +45,13 @@ export class DayView {
     const text = JSON.stringify(found);
     if (text === this.#shown) return;
     this.#shown = text;
-    const { chats, requests, downloads } = found;
+    const { chats, requests, downloads, logins } = found;
     const focused = this.#lists.contains(document.activeElement) && named(document.activeElement);
     this.#lists.replaceChildren(
       list("Chats and their pages", chats, (each) => this.#chat(each), "Nobody did anything."),
       list("Asked of people", requests, asked, "Nothing was asked."),
-      list("Downloads", downloads, (each) => this.#download(each), "Nothing was downloaded."));
+      list("Downloads", downloads, (each) => this.#download(each), "Nothing was downloaded."),
+      signedIn(logins));
     if (focused) [...this.#lists.querySelectorAll("a, button")].find((each) => named(each) === focused)?.focus({ preventScroll: true });
   }
 
@@ -82,6 +83,16 @@ function asked({ kind, by, message, pageId, origin, ended, answeredBy, at }) {
   const who = answeredBy || "Somebody"; // by the link of a request, without a name
   const how = ended === "done" ? `${who} answered` : ended === "refused" ? `${who} declined` : capital(ENDS[ended] ?? ended);
   return row(null, how, [`${by} ${ASKED[kind] ?? ASKED.other}`, clock(at), pageId, host(origin)].filter(Boolean).join(" · "), message);
+}
+
+function signedIn(logins) {
+  return el("section", { "aria-label": "Signed in" }, el("h2", {}, "Signed in ", el("span", { className: "count" }, logins.length || "")),
+    logins.length ? el("ul", { className: "tablist" }, logins.map(login)) : el("p", { className: "quiet small" }, "No cookie looks like a login."));
+}
+
+function login({ site, session, endsAt, overAt }) {
+  const until = endsAt ? `until ${new Date(endsAt * 1000).toLocaleString([], { dateStyle: "medium", timeStyle: "short" })}` : "until the browser forgets it";
+  return row(null, site, [until, session !== "default" && session, overAt && `seemed to be over at ${clock(overAt)}`].filter(Boolean).join(" · "), "");
 }
 
 /** Lists things under the hours in which they ended, the latest first. */

@@ -135,6 +135,17 @@ async def test_a_file_that_is_dropped_onto_a_page_reaches_it_or_is_told_not_to(
     assert "a,b" in str(read)
 
 
+async def test_the_past_day_shows_where_the_shared_login_is_signed_in_and_until_when(
+    window: Page, running: RunningService, claude: Agent, site: Site
+) -> None:
+    cookie = "sid=0123456789abcdef; Path=/; HttpOnly; Max-Age=604800"
+    await claude.call("goto", pageId="shop", url=site.page("/in", Answer("in", headers={"Set-Cookie": cookie})))
+    await window.goto(f"{running.base_url}/#/day")
+    login = window.get_by_role("region", name="Signed in").get_by_role("listitem")
+    await expect(login).to_contain_text(re.compile(r"127\.0\.0\.1.*until .*\d{4}"))
+    assert "0123456789abcdef" not in await window.content()
+
+
 async def test_the_past_day_tells_who_was_there_what_was_asked_and_what_came_and_plays_it_again(
     window: Page, running: RunningService, claude: Agent, site: Site
 ) -> None:
