@@ -39,6 +39,8 @@ class LoginNews:
         """Note the logins that a session has now."""
         self._note(session_id, state)
         self._look_at(session_id)
+        if not self._logins[session_id]:
+            del self._logins[session_id]
 
     def over(self, event: LoginOver) -> None:
         """Tell that a page led to where one signs in, at most once a day for each site."""

@@ -1705,9 +1705,9 @@ class BrowserActions(Calling):
         return self._call("import_login", Done, locals())
 
     def list_logins(self, *, session_id: str | None = None, urls: Sequence[str] | None = None) -> Result:
-        """List the sites where a session seems to be signed in, by its cookies: since when unused, until when, by whom.
-        A cookie counts if its value is too long to be guessed, and scripts cannot read it or its name says that it
-        is a login. `bound` logins work in this browser alone, whoever has their cookies. Values are never shown.
+        """List the sites where a session seems to be signed in, by its cookies: last used when, until when, by whom. A
+        cookie counts if its value is too long to be guessed, and scripts cannot read it or its name says that it is
+        a login. `bound` logins work in this browser alone, whoever has their cookies. Values are never shown.
 
         session_id: The session; leave out for the shared login. Default: default.
         urls: Only by cookies that would be sent to these URLs.
@@ -3330,9 +3330,9 @@ class AsyncBrowserActions(AsyncCalling):
         return await self._call("import_login", Done, locals())
 
     async def list_logins(self, *, session_id: str | None = None, urls: Sequence[str] | None = None) -> Result:
-        """List the sites where a session seems to be signed in, by its cookies: since when unused, until when, by whom.
-        A cookie counts if its value is too long to be guessed, and scripts cannot read it or its name says that it
-        is a login. `bound` logins work in this browser alone, whoever has their cookies. Values are never shown.
+        """List the sites where a session seems to be signed in, by its cookies: last used when, until when, by whom. A
+        cookie counts if its value is too long to be guessed, and scripts cannot read it or its name says that it is
+        a login. `bound` logins work in this browser alone, whoever has their cookies. Values are never shown.
 
         session_id: The session; leave out for the shared login. Default: default.
         urls: Only by cookies that would be sent to these URLs.

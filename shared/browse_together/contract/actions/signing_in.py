@@ -67,7 +67,7 @@ class ImportLogin(SessionAct):
 
 
 class ListLogins(SessionAction):
-    """List the sites where a session seems to be signed in, by its cookies: since when unused, until when, by whom.
+    """List the sites where a session seems to be signed in, by its cookies: last used when, until when, by whom.
 
     A cookie counts if its value is too long to be guessed, and scripts cannot read it or its name says that it is a
     login. `bound` logins work in this browser alone, whoever has their cookies. Values are never shown."""
