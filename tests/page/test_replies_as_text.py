@@ -6,6 +6,7 @@ It is longer than 300 lines because it is one tour past every action, and a tabl
 
 import json
 import re
+import time
 from collections.abc import Iterator
 from typing import Final
 from urllib.parse import urlsplit
@@ -362,6 +363,9 @@ async def sessions(tour: Tour) -> None:
     await tour.call("share_session", **mine, access="act")
     await tour.call("set_cookies", **mine, cookies=[{"name": "a", "value": "1", "url": tour.shop}])
     await tour.call("get_cookies", **mine)
+    login = {"name": "session", "value": "0123456789abcdef", "url": tour.shop, "expires": time.time() + 3_600}
+    await tour.call("set_cookies", **mine, cookies=[login])
+    await tour.call("list_logins", **mine)
     state = {"cookies": [{"name": "b", "value": "2", "domain": "127.0.0.1", "path": "/"}], "origins": []}
     await tour.call("import_login", **mine, content=json.dumps(state))
     await tour.call("clear_cookies", **mine)

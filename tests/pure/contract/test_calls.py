@@ -30,6 +30,7 @@ from browse_together.contract.events import (
     DownloadMoved,
     EventBatch,
     HostEvent,
+    LoginOver,
     NoticeGiven,
     PageChanged,
     PageClosed,
@@ -81,6 +82,7 @@ EVENTS: list[Model] = [
         state="done",
         by="ana",
     ),
+    LoginOver(seq=6, session_id="default", site="shop.example"),
     StateSaved(seq=6, session_id="default", state={"cookies": [{"name": "a", "value": "b", "expires": -1}]}),
     SessionTold(
         seq=6, session_id="s", headers={"x": "1"}, permissions={"https://a.example": ["camera"]}, former={"p": {}}
