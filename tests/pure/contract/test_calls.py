@@ -179,7 +179,7 @@ def test_an_event_is_known_by_its_kind(event: Model) -> None:
 
 def test_the_kinds_of_events_are_lasting_names() -> None:
     pages = ["page_opened", "page_changed", "page_closed", "page_retired"]
-    kinds = [*pages, "call_moved", "call_ended", "notice", "request_over", "state", "session_told"]
+    kinds = [*pages, "call_moved", "call_ended", "notice", "request_over", "login_over", "state", "session_told"]
     kinds += ["download"]
     assert [event.model_dump()["kind"] for event in EVENTS] == kinds
 
