@@ -114,12 +114,16 @@ class Clients:
                 self.on_presence()
                 self._left(client_id)
 
-    def repeat_progress(self, client_id: str, call_id: str, elapsed_ms: int) -> None:
-        """Send a call's last progress again with a new elapsed time."""
+    def progress(self, client_id: str, call_id: str, elapsed_ms: int) -> CallMoved:
+        """Return a running call's last progress, with its elapsed time."""
         last = self._progress.get((client_id, call_id))
         if last is None:
             last = CallMoved(call_id=call_id, client_id=client_id, state=CallState.RUNNING)
-        self.send(last.model_copy(update={"elapsed_ms": elapsed_ms}))
+        return last.model_copy(update={"elapsed_ms": elapsed_ms})
+
+    def repeat_progress(self, client_id: str, call_id: str, elapsed_ms: int) -> None:
+        """Send a call's last progress again with a new elapsed time."""
+        self.send(self.progress(client_id, call_id, elapsed_ms))
 
     def forget_progress(self, client_id: str, call_id: str) -> None:
         self._progress.pop((client_id, call_id), None)

@@ -9,6 +9,7 @@ import contextlib
 import json
 import time
 from collections.abc import AsyncGenerator, AsyncIterator
+from dataclasses import replace
 from datetime import datetime
 from typing import Annotated, cast
 
@@ -94,6 +95,15 @@ async def list_sessions(request: Request, caller: Caller) -> Response:
 @router.get(wire.CALLS + "/{call_id}")
 async def get_call(call_id: str, request: Request, caller: Caller) -> Response:
     return await _run(request, caller, {"action": "get_call", "callId": call_id, "wait": 0})
+
+
+@router.get(wire.CALLS + "/{call_id}/reply")
+async def get_reply(call_id: str, request: Request, caller: Caller) -> Response:
+    """Return the reply to a call again, in any form, and under `call` how far it is. Nothing waits for it."""
+    reply, followed = services(request).dispatcher.follow(caller, call_id)
+    form, catalogue_of_caller = asked_form(request.headers.get(wire.REPLY)), request.headers.get(wire.CATALOGUE)
+    shown = in_form(reply, {"action": followed.action}, form, catalogue_of_caller)
+    return _response(request, replace(shown, body={**shown.body, "call": followed.model_dump(mode="json")}))
 
 
 @router.post(wire.CALLS + "/{call_id}/cancel")

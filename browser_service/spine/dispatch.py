@@ -15,6 +15,7 @@ from browse_together.contract.actions.traits import Effect, Scope, Unaddressed, 
 from browse_together.contract.background import Background
 from browse_together.contract.calls import Outcome
 from browse_together.contract.errors import BrowseError, HostGone, RateLimited, UnknownOutcome
+from browse_together.contract.events import CallFollowed
 from browse_together.contract.limits import UNLIMITED
 from browse_together.contract.model import Json
 from browse_together.contract.wire import REPLY_WITHIN_MS
@@ -29,7 +30,7 @@ from browser_service.spine.own_sessions import OwnSessions
 from browser_service.spine.page_names import PageNames
 from browser_service.spine.parts import FrontParts
 from browser_service.spine.ports import Handlers, ServiceContext
-from browser_service.spine.register import Record, Reply
+from browser_service.spine.register import KEPT_S, Record, Reply
 from browser_service.spine.session_logins import SessionLogins
 from browser_service.spine.vaults import Vaults
 
@@ -81,6 +82,24 @@ class Dispatcher:
         caller = self.parts.policy.for_steps(caller)
         part = FrontCall(caller, body, call_id=call_id, request_id=call_id, via=via, let_through=not via)
         return await self._handle(part)
+
+    def follow(self, caller: Identity, call_id: str) -> tuple[Reply, CallFollowed]:
+        """Return the reply to a call of the caller's as far as there is one, and how far the call is. News for the
+        client stay for its next call. Raises CallNotFound."""
+        record = self.parts.ledger.register.find(caller.client_id, call_id)
+        reply = record.reply if record.task.done() else still_running(record)
+        moved = self.parts.clients.progress(caller.client_id, call_id, record.elapsed_ms)
+        return replace(reply, body={**reply.body, "notices": []}), CallFollowed(
+            call_id=call_id,
+            action=record.action,
+            began_at=time.time() - (time.monotonic() - record.began_at),
+            elapsed_ms=record.elapsed_ms,
+            has_replied=record.task.done(),
+            kept_ms=KEPT_S * 1000,
+            progress=record.paused or moved.progress,
+            request=moved.request,
+            people_url=moved.people_url,
+        )
 
     async def finish(self) -> None:
         """Before the service ends, give running calls a moment to be recorded."""

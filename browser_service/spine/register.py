@@ -23,7 +23,7 @@ from browse_together.contract.model import Json, weight
 from browser_service.rules.bounded import Bounded
 from browser_service.waits import Cancel
 
-_KEPT_S = 600
+KEPT_S = 600
 _KEPT_BYTES = 64_000_000
 _KEPT_CALLS = 2_000
 
@@ -128,7 +128,7 @@ class CallRegister:
             _KEPT_CALLS,
             weigh=lambda record: record.size,
             most_weight=_KEPT_BYTES,
-            ttl_s=_KEPT_S,
+            ttl_s=KEPT_S,
             spared=lambda record: record.ended_at is None,
         )
         self.records: Mapping[tuple[str, str], Record] = self._records

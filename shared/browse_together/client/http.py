@@ -170,6 +170,12 @@ class ServiceClient:
             await self._authorized(lambda key: self.http.request(method, path, params=params, json=json, headers=key))
         )
 
+    async def reply_to(self, call_id: str, form: ReplyForm | None = None) -> Reply:
+        """Return the reply to an earlier call in the given form, and under `call` how far it is. Raises the errors in
+        UNREACHED."""
+        path, asked = f"{wire.CALLS}/{quote(call_id, safe='')}/reply", _form_headers(form)
+        return self._read(await self._authorized(lambda key: self.http.get(path, headers={**asked, **key})))
+
     async def card(self, page_id: str, after: int | None) -> Reply:
         """Return what a chat's card shows of a page after event `after`; None stops the client there. Raises the errors
         in UNREACHED."""

@@ -67,6 +67,20 @@ class CallMoved(_Event):
         return "running" + (f", {self.elapsed_ms // _SECOND_MS} s" if self.elapsed_ms >= _SECOND_MS else "")
 
 
+class CallFollowed(Model):
+    """How far a call is, for whoever follows it by its id."""
+
+    call_id: str
+    action: str
+    began_at: float = Field(description="Unix time in seconds.")
+    elapsed_ms: int
+    has_replied: bool = False
+    kept_ms: int = Field(description="For how long its reply can be had after its end.")
+    progress: str = ""
+    request: HumanRequestState | None = Field(default=None, description="What a person is waited for.")
+    people_url: str = Field(default="", description="Where people reach the service, if its settings say so.")
+
+
 class PageMoved(Model):
     """A page was opened, changed or closed; for every client that may know of it."""
 

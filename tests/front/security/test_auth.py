@@ -209,6 +209,7 @@ PROTECTED = [
     ("GET", wire.EVENTS),
     ("GET", f"{wire.FILES}/art-1"),
     ("GET", f"{wire.CALLS}/call-1"),
+    ("GET", f"{wire.CALLS}/call-1/reply"),
     ("POST", f"{wire.CALLS}/call-1/cancel"),
 ]
 

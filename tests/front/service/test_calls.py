@@ -165,6 +165,21 @@ async def test_get_call_over_http_get_answers_at_once(agent: Agent, site: Site) 
     assert reply.json()["result"]["state"] == "done"
 
 
+async def test_a_call_is_followed_to_its_own_reply_by_its_client_alone(
+    service: RunningService, agent: Agent, other: Agent, site: Site, hold: threading.Event
+) -> None:
+    running, path = sent(agent, "mine", "goto", pageId="p", url=site.url("/held")), f"{wire.CALLS}/mine/reply"
+    await has_turn(service, "p")
+    reply = await agent.http.get(path)
+    assert reply.json()["call"].items() >= {"callId": "mine", "action": "goto", "hasReplied": False}.items()
+    assert reply.json()["result"]["stillRunning"]
+    assert (await other.http.get(path)).status_code == 404
+    hold.set()
+    first, again = (await running).json(), (await agent.http.get(path)).json()
+    assert again.pop("call")["hasReplied"]
+    assert again == {**first, "notices": []}
+
+
 async def test_another_clients_call_is_not_found_and_cannot_be_cancelled(
     service: RunningService, agent: Agent, other: Agent, site: Site, hold: threading.Event
 ) -> None:

@@ -26,6 +26,7 @@ from browse_together.contract.calls import (
 from browse_together.contract.errors import PageOwned
 from browse_together.contract.events import (
     CallEnded,
+    CallFollowed,
     CallMoved,
     DownloadMoved,
     EventBatch,
@@ -117,6 +118,7 @@ EXAMPLES: list[Model] = [
     SessionOptions(permissions=["camera"]),
     SessionSpec(session_id="default", profile=True, state={"cookies": [{"name": "a"}]}, pages=[PAGE]),
     EventBatch(incarnation="i1", events=[PageOpened(seq=1, page=PAGE)], last_seq=1),
+    CallFollowed(call_id="k1", action="wait", began_at=1.5, elapsed_ms=20, kept_ms=600, progress="running"),
     PageMoved(page_id="cart", session_id="default", revision=3),
     PageBlock(
         page_id="a",

@@ -378,6 +378,7 @@ class WaitingAction(PageAction):
 
     lane = Lane.BESIDE
     hears_person = True
+    lasts = True
     text_key = "observed"
 
     timeout: int = Field(default=30_000, ge=1_000, le=120_000, description="Milliseconds to wait at most.")

@@ -49,6 +49,7 @@ class RunFlow(Action):
     id_fields = ("page_id",)
     effect = Effect.ACTS
     lane = Lane.BESIDE
+    lasts = True
     text_key = "observed"
     loggable_arguments = frozenset({"name"})
 

@@ -17,6 +17,7 @@ class ClaimPage(OwnershipAction):
 
     claim = Claim.CLAIMS
     hears_person = True
+    lasts = True
     unmetered = True
 
     wait_seconds: int = Field(default=0, ge=0, le=600, description="How long to wait in line.")

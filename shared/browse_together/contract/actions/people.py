@@ -34,6 +34,7 @@ class RequestHuman(OwnershipAction):
     everyday = ("kind", "message", "choices")
     asks_person = computed(PersonAsked(), _request)
     hears_person = True
+    lasts = True
     unaddressed = computed(Unaddressed.ONLY_PAGE, _page)
 
     kind: RequestKind = Field(default="other", description="What for.")
@@ -48,7 +49,7 @@ class RequestHuman(OwnershipAction):
         default=None, min_length=1, max_length=64, description="Wait on an earlier request instead of asking anew."
     )
     withdraw: bool = Field(default=False, description="With requestId: nobody is needed any more.")
-    timeout: int = Field(default=45_000, ge=1, le=45_000, description="Milliseconds to wait for the person.")
+    timeout: int = Field(default=45_000, ge=1, le=1_800_000, description="Milliseconds to wait for the person.")
 
     @property
     def wakes_page(self) -> bool:

@@ -24,6 +24,7 @@ class Login(SessionAct):
     lane = Lane.BESIDE
     asks_person = PersonAsked()
     brings_logins = True
+    lasts = True
 
     url: Address | None = Field(
         default=None, min_length=1, description="Where the window opens, such as the login page."

@@ -340,6 +340,8 @@ class Traits(BaseModel):
     goes on after its client has gone."""
     hears_person: ClassVar[bool] = False
     """True if the call may wait for long. A person's words end the wait for its reply, and it goes on."""
+    lasts: ClassVar[bool] = False
+    """True if the call may go on for so long that a chat's host would rather follow it as a task."""
 
     # --- pages and sessions, as it makes and ends them ---------------------------------------------------------------
 

@@ -64,6 +64,7 @@ class Wait(PageAction):
 
     lane = Lane.BESIDE
     hears_person = True
+    lasts = True
     text_key = "observed"
 
     duration: int = Field(ge=0, le=60_000, description="Milliseconds.")
