@@ -24,6 +24,7 @@ from browse_together.client.reply import Failure, Reply
 from browse_together.contract import catalogue, toolsets
 from browse_together.contract.actions.seven import BrowserNavigate
 from browse_together.contract.actions.traits import Scope
+from browse_together.contract.background import Background
 from browse_together.contract.errors import BrowseError, ServiceUnavailable, SessionExpired, SessionNotFound
 from browse_together.contract.events import CallMoved, PageMoved
 from browse_together.contract.limits import Limits, readable_limits
@@ -99,6 +100,8 @@ class Chat(Listener):
         self._faults = faults
         self.is_lost = False
         """True once the client was cut off. Its calls go on; the service cancels them if the client does not return."""
+        self.lasting = Background()
+        """Calls that have become tasks, as long as the service has not replied."""
         self._call_listeners: dict[str, Callable[[CallMoved], Awaitable[None]]] = {}
         self._presence: asyncio.Task[None] | None = None
         self._own_session: str | None = None

@@ -13,8 +13,7 @@ from mcp.server.lowlevel import NotificationOptions, Server
 from mcp.server.models import InitializationOptions
 from mcp.shared.exceptions import MCPError
 
-from browse_together.client import unavailable
-from browse_together.client.http import UNREACHED, ServiceClient
+from browse_together.client.http import ServiceClient
 from browse_together.client.instance import is_local
 from browse_together.client.reply import Failure, Reply
 from browse_together.contract import catalogue
@@ -25,8 +24,8 @@ from browse_together.contract.model import Json
 from browse_together.contract.peer_calls import body_of
 from browse_together.contract.quoting import one_line
 from browse_together.contract.replies import ForModel
-from browse_together.contract.wire import APP_NAME, VERSION, WALL, is_page_id
-from mcp_gateway import cards, prompts, results, spans, tools
+from browse_together.contract.wire import APP_NAME, VERSION
+from mcp_gateway import card_requests, cards, prompts, results, spans, tasks, tools
 from mcp_gateway.chats import Asker, Chat, Chats
 from mcp_gateway.logs import Faults
 from mcp_gateway.resources import Resources, complete
@@ -103,9 +102,9 @@ class Connection:
 
     async def call_tool(
         self, ctx: Context, params: protocol.CallToolRequestParams
-    ) -> protocol.CallToolResult | protocol.InputRequiredResult:
+    ) -> protocol.CallToolResult | protocol.InputRequiredResult | Json:
         if params.name in cards.OF_CARD and _shows_cards(ctx):  # without a card, a model could be misled to call this
-            return await self._card(ctx, params.name, params.arguments or {})
+            return await card_requests.answer(self._chat(ctx).service, params.name, params.arguments or {})
         if params.name not in catalogue.NAMES:
             allowed = filter(self._chat(ctx).limits.lists, catalogue.ACTIONS.values())
             data = {"availableTools": [action.name() for action in allowed]}
@@ -115,7 +114,7 @@ class Connection:
         try:
             body = catalogue.unwrap(body)
             reply = await self._reply(ctx, chat, params, body, form)
-            if isinstance(reply, protocol.InputRequiredResult):
+            if not isinstance(reply, Reply):
                 return reply
             model_reply = results.model_reply(reply, str(body["action"]), form, self.faults.advice)
             if model_reply.toolsets and chat.add_toolsets(model_reply.toolsets):
@@ -167,32 +166,16 @@ class Connection:
             values = await complete(params.argument, functools.partial(chat.call, Asker.of(ctx)), chat.limits)
         return protocol.CompleteResult(completion=protocol.Completion(values=values))
 
-    async def _card(self, ctx: Context, tool: str, arguments: Mapping[str, object]) -> protocol.CallToolResult:
-        """Handle a card's request. It is no call and not for a model, so all of its data is structured."""
-        service, page_id, given = self._chat(ctx).service, str(arguments.get("pageId")), arguments.get("after")
-        if not is_page_id(page_id):
-            raise MCPError(protocol.INVALID_PARAMS, f"pageId: {page_id[:80]!r} is no pageId")
-        try:
-            after = given if isinstance(given, int) and given > 0 else 0
-            reply = await service.card(page_id, None if tool == cards.STOP else after)
-        except (*UNREACHED, BrowseError) as error:
-            failure = error if isinstance(error, BrowseError) else unavailable.not_running(service.url, str(error))
-            reply = Reply(success=False, error=Failure.from_error(failure))
-        if reply.error:
-            told: Json = {"code": reply.error.code, "message": reply.error.message}
-        else:
-            told = {**reply.result, "wall": f"{reply.result.get('wall') or service.url}{WALL}#/page/{page_id}"}
-        text = protocol.TextContent(type="text", text=str(told.get("message", page_id)))
-        return protocol.CallToolResult(content=[text], structured_content=told, is_error=not reply.success)
-
     async def _reply(
         self, ctx: Context, chat: Chat, params: protocol.CallToolRequestParams, body: Json, form: ForModel
-    ) -> Reply | protocol.InputRequiredResult:
-        """Return the reply to a call, or first a request to its client. Files that the call names are uploaded first,
-        unless the client is on another machine."""
+    ) -> Reply | protocol.InputRequiredResult | Json:
+        """Return the reply to a call, or first a request to its client, or the call as a task. Files that the call
+        names are uploaded first, unless the client is on another machine."""
         complete_body = await with_files(ctx, params, chat.service, body) if self.is_here else body
         if isinstance(complete_body, protocol.InputRequiredResult):
             return complete_body
+        if tasks.may_be_task(ctx, body):
+            return await tasks.begin(ctx, chat, complete_body, form)
         asker = Asker.of(ctx)
         return await chat.elicitation.call(
             ctx, params, complete_body, lambda body, on_human_request: chat.call(asker, body, form, on_human_request)
@@ -208,6 +191,11 @@ class Connection:
             toolsets=chat.toolsets,
             read=chat.read_toolsets,
         )
+
+    def asking(self, ctx: Context) -> tuple[Chat, ForModel]:
+        """Return the chat that a request comes from, and the form of its replies."""
+        chat = self._chat(ctx)
+        return chat, self._form(ctx, chat)
 
     def greet(self, ctx: Context) -> None:
         """Use the host's name from the handshake, so that people see it before the chat's first call."""
@@ -260,6 +248,15 @@ def server_of(connection: Callable[[Context], Connection], instructions: str) ->
 
         return handler
 
+    def about_task(
+        answer: Callable[[Context, Chat, ForModel, Params], Awaitable[Json]],
+    ) -> Callable[[Context, Params], Awaitable[Json]]:
+        async def handler(ctx: Context, params: Params) -> Json:
+            tasks.check(ctx)
+            return await answer(ctx, *connection(ctx).asking(ctx), params)
+
+        return handler
+
     async def greet(ctx: Context, call_next: CallNext) -> HandlerResult:
         if ctx.method == "notifications/initialized":
             connection(ctx).greet(ctx)
@@ -270,7 +267,6 @@ def server_of(connection: Callable[[Context], Connection], instructions: str) ->
         version=VERSION,
         instructions=instructions,
         on_list_tools=by(Connection.list_tools),
-        on_call_tool=by(Connection.call_tool),
         on_list_resources=by(Connection.list_resources),
         on_list_resource_templates=by(Connection.list_templates),
         on_read_resource=by(Connection.read_resource),
@@ -281,6 +277,11 @@ def server_of(connection: Callable[[Context], Connection], instructions: str) ->
         on_get_prompt=prompts.get,
         on_completion=by(Connection.complete),
     )
+    server.add_request_handler("tools/call", protocol.CallToolRequestParams, by(Connection.call_tool))
+    server.add_request_handler("tasks/get", tasks.TaskParams, about_task(tasks.get))
+    server.add_request_handler("tasks/update", tasks.UpdateParams, about_task(tasks.update))
+    server.add_request_handler("tasks/cancel", tasks.TaskParams, about_task(tasks.cancel))
+    server.extensions[tasks.EXTENSION] = {}
     if exporting := spans.tracing():
         server.middleware.append(functools.partial(spans.traced, exporting, lambda ctx: connection(ctx).client_id(ctx)))
     server.middleware += [results.explain, greet]

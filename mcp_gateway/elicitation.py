@@ -80,8 +80,7 @@ class Elicitation:
         """Return the reply to a call. While it waits for a person, ask the one in this chat."""
         response = await self._response(params)
         call = partial(send, _reading_on(body, response))
-        capabilities = ctx.session.client_capabilities
-        capability = capabilities.elicitation if capabilities else None
+        capability = _capability(ctx)
         waiting = self._waiting.get(response.request_id)
         if waiting is not None and not response.problem:
             return await self._reply_of(waiting[0])
@@ -93,6 +92,20 @@ class Elicitation:
         if answered := (reply.rendered or {}).get("answered"):
             await self._withdraw(ctx, str(answered))
         return reply
+
+    def questions(self, ctx: Context, request: HumanRequestState | None) -> dict[str, protocol.ElicitRequest]:
+        """Return the question to the person in this chat, under its request's id, if there is one and the chat's client
+        can ask it."""
+        capability = _capability(ctx)
+        if request is None or capability is None or self._service.credentials.are_given:
+            return {}
+        question = self._question(capability, request, "", has_link_id=False)
+        return {request.request_id: protocol.ElicitRequest(params=question)}
+
+    async def answer(self, request_id: str, question: protocol.ElicitRequest, answer: protocol.ElicitResult) -> str:
+        """Pass an answer to a question on to the service. Returns why it is invalid, or ""."""
+        by_link = isinstance(question.params, protocol.ElicitRequestURLParams)
+        return await self._resolve(request_id, answer, by_link=by_link)
 
     async def _response(self, params: protocol.CallToolRequestParams) -> Response:
         """Return a repeated call's answer, after passing it on to the service."""
@@ -215,6 +228,11 @@ class Elicitation:
             link_id = request.request_id if has_link_id else None
             return protocol.ElicitRequestURLParams(message=message, url=link, elicitation_id=link_id)
         return protocol.ElicitRequestFormParams(message=message, requested_schema=request.answer_schema())
+
+
+def _capability(ctx: Context) -> protocol.ElicitationCapability | None:
+    capabilities = ctx.session.client_capabilities
+    return capabilities.elicitation if capabilities else None
 
 
 def _reading_on(body: Json, response: Response) -> Json:

@@ -1,0 +1,258 @@
+"""Tests clients that take tasks: their long calls are followed, answered and stopped by id, across gateways. Real
+service, real gateways."""
+
+import asyncio
+import sys
+import threading
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any, Literal
+
+import pytest
+from mcp import Client, StdioServerParameters
+from mcp.client import ClaimContext, ClientExtension, ResultClaim
+from mcp.types import CallToolResult, Request, RequestParams, Result
+from pydantic import JsonValue
+
+from examples.processes import ServiceProcess
+from mcp_gateway.tasks import EXTENSION
+from tests.support.chat import CLIENT, Chat, Json, chatting, environment, text
+from tests.support.gateways import text_of
+from tests.support.site import Answer, Site
+
+pytestmark = pytest.mark.anyio
+
+PATIENCE_S = 60
+LATE = "<h1>Here</h1><button onclick=\"document.body.append(document.getElementById('t').content)\">Go</button>"
+LATE += "<template id=t><p id=late>Late</p></template>"
+LONG: Json = {"selector": "#late", "timeout": 60_000}
+DECISION: Json = {"kind": "decision", "message": "Red or blue?", "choices": ["red", "blue"]}
+TAKES: Json = {"extensions": {EXTENSION: {}}}
+ASKS: Json = {**TAKES, "elicitation": {"form": {}}}
+INVALID, MISSING_CAPABILITY = -32602, -32021
+
+
+class Follower:
+    """A client of the newest revision, which says of each request what it takes."""
+
+    def __init__(self, chat: Chat, capabilities: Json) -> None:
+        self.chat = chat
+        self.meta: Json = {
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientCapabilities": capabilities,
+            "io.modelcontextprotocol/clientInfo": CLIENT,
+        }
+
+    async def ask(self, method: str, **params: JsonValue) -> Json:
+        return await self.chat.ask(method, {**params, "_meta": self.meta})
+
+    async def done(self, method: str, **params: JsonValue) -> Json:
+        result = (reply := await self.ask(method, **params)).get("result")
+        assert isinstance(result, dict), reply
+        return result
+
+    async def call(self, tool: str, **arguments: JsonValue) -> Json:
+        return await self.done("tools/call", name=tool, arguments=arguments)
+
+    async def begin(self, tool: str, **arguments: JsonValue) -> str:
+        """Begin a call that becomes a task. Returns its id."""
+        task = await self.call(tool, **arguments)
+        assert (task["resultType"], task["status"], task["ttlMs"]) == ("task", "working", None), task
+        return str(task["taskId"])
+
+    async def until(self, task_id: str, fits: Callable[[Json], bool]) -> Json:
+        """Follow a task until it fits."""
+        async with asyncio.timeout(PATIENCE_S):
+            while not fits(task := await self.done("tasks/get", taskId=task_id)):
+                assert (task["resultType"], task["taskId"]) == ("complete", task_id)
+        return task
+
+    async def ended(self, task_id: str) -> Json:
+        return await self.until(task_id, lambda task: task["status"] not in {"working", "input_required"})
+
+    async def refused(self, method: str, **params: JsonValue) -> Any:  # Any: JSON
+        return (await self.ask(method, **params))["error"]
+
+
+@asynccontextmanager
+async def following(service: ServiceProcess, chat_id: str = "", capabilities: Json = TAKES) -> AsyncIterator[Follower]:
+    """Start a gateway for a client with these capabilities."""
+    named = {"CLAUDE_CODE_SESSION_ID": chat_id} if chat_id else {}
+    env = environment(BROWSE_URL=service.url, BROWSE_DATA_DIR=str(service.data_dir), **named)
+    async with chatting(env) as chat:
+        yield Follower(chat, capabilities)
+
+
+def result_of(task: Json) -> Json:
+    assert task["status"] == "completed", task
+    assert isinstance(task["ttlMs"], int)
+    result = task["result"]
+    assert isinstance(result, dict)
+    return result
+
+
+async def test_a_long_wait_is_a_task_and_a_short_one_is_none(service: ServiceProcess, site: Site) -> None:
+    url = site.page("/", LATE)
+    async with following(service) as client:
+        discovered = await client.done("server/discover")
+        assert discovered["capabilities"]["extensions"] == {EXTENSION: {}}  # type: ignore[index,call-overload] # of this method
+        await client.call("goto", pageId="waits", url=url)
+        soon = await client.call("wait_for_selector", pageId="waits", selector="h1")
+        assert soon["resultType"] == "complete"
+        task_id = await client.begin("wait_for_selector", pageId="waits", **LONG)
+        working = await client.done("tasks/get", taskId=task_id)
+        assert str(working["statusMessage"]).startswith("wait_for_selector: running")
+        assert (await client.call("click", pageId="waits", selector="button"))["resultType"] == "complete"
+        result = result_of(await client.ended(task_id))
+    assert not result["isError"]
+    assert text(result).splitlines()[0] == text(soon).splitlines()[0].replace("h1", "#late")
+    assert "[page waits · " in text(result)
+
+
+async def test_a_task_that_fails_ends_with_the_error_of_its_tool(service: ServiceProcess, site: Site) -> None:
+    async with following(service) as client:
+        await client.call("goto", pageId="fails", url=site.page("/", LATE))
+        task_id = await client.begin("wait_for_selector", pageId="fails", selector="#late", timeout=2_000)
+        result = result_of(await client.ended(task_id))
+    assert result["isError"]
+    assert "not found after 2000ms" in text(result)
+
+
+async def test_a_cancelled_task_ends(service: ServiceProcess, site: Site) -> None:
+    async with following(service) as client:
+        await client.call("goto", pageId="stops", url=site.page("/", LATE))
+        task_id = await client.begin("wait_for_selector", pageId="stops", **LONG)
+        assert (await client.done("tasks/cancel", taskId=task_id))["resultType"] == "complete"
+        assert (await client.ended(task_id))["status"] == "cancelled"
+        assert (await client.done("tasks/cancel", taskId=task_id))["resultType"] == "complete"
+
+
+async def test_a_claim_tells_its_place_in_line_until_the_page_is_free(service: ServiceProcess, site: Site) -> None:
+    async with following(service) as owner, following(service) as heir:
+        await owner.call("goto", pageId="wanted", url=site.page("/", LATE))
+        task_id = await heir.begin("claim_page", pageId="wanted", waitSeconds=60)
+        working = await heir.done("tasks/get", taskId=task_id)
+        assert str(working["statusMessage"]).startswith("claim_page: 1st in the queue"), working
+        await owner.call("release_page", pageId="wanted")
+        assert not result_of(await heir.ended(task_id))["isError"]
+
+
+async def test_a_flow_is_followed_to_its_end(service: ServiceProcess, site: Site) -> None:
+    listed, opens = "<button onclick=\"document.body.append('Done')\">Go</button>", threading.Event()
+    async with following(service) as client:
+        await client.call("goto", pageId="flows", url=site.page("/list", listed))
+        await client.call("click", pageId="flows", selector="role=button[name=Go]")
+        assert not (await client.call("save_flow", pageId="flows", name="going"))["isError"]
+        site.page("/list", Answer(listed, hold=opens))
+        task_id = await client.begin("run_flow", name="going")
+        opens.set()
+        assert not result_of(await client.ended(task_id))["isError"]
+
+
+async def asked_for(client: Follower, task_id: str) -> tuple[str, Json]:
+    """Return the question that a task waits for, and its key."""
+    asked = (await client.until(task_id, lambda task: task["status"] == "input_required"))["inputRequests"]
+    assert isinstance(asked, dict)
+    ((key, question),) = asked.items()
+    assert isinstance(question, dict)
+    return key, question
+
+
+async def test_the_person_in_the_chat_answers_a_task(service: ServiceProcess, site: Site) -> None:
+    async with following(service, capabilities=ASKS) as client:
+        await client.call("goto", pageId="asks", url=site.page("/", LATE))
+        task_id = await client.begin("request_human", pageId="asks", **DECISION)
+        key, question = await asked_for(client, task_id)
+        assert question["method"] == "elicitation/create"
+        assert "Red or blue?" in str(question["params"])
+        wrong: Json = {key: {"action": "accept", "content": {"answer": "green"}}, "other": {"action": "decline"}}
+        refusal = await client.refused("tasks/update", taskId=task_id, inputResponses=wrong)
+        assert refusal["code"] == INVALID
+        assert "one of: red, blue" in refusal["message"]
+        assert await asked_for(client, task_id) == (key, question)
+        right: Json = {key: {"action": "accept", "content": {"answer": "blue"}}}
+        assert (await client.done("tasks/update", taskId=task_id, inputResponses=right))["resultType"] == "complete"
+        said = text(result_of(await client.ended(task_id)))
+    assert "decided. It says: blue" in said
+
+
+async def test_a_task_outlives_the_gateway_that_gave_it(service: ServiceProcess, site: Site) -> None:
+    async with following(service, "killed", ASKS) as client:
+        await client.call("goto", pageId="lives", url=site.page("/", LATE))
+        task_id = await client.begin("request_human", pageId="lives", **DECISION)
+        client.chat.process.kill()
+        await asyncio.wait_for(client.chat.process.wait(), PATIENCE_S)
+    async with following(service, "killed", ASKS) as client, following(service, "another") as other:
+        key, _ = await asked_for(client, task_id)
+        for method in ("tasks/get", "tasks/cancel"):
+            assert (await other.refused(method, taskId=task_id))["code"] == INVALID
+        answer: Json = {key: {"action": "accept", "content": {"answer": "red"}}}
+        await client.done("tasks/update", taskId=task_id, inputResponses=answer)
+        assert "It says: red" in text(result_of(await client.ended(task_id)))
+
+
+async def test_a_client_that_takes_no_tasks_gets_none(service: ServiceProcess, site: Site) -> None:
+    waits: Json = {"selector": "#late", "timeout": 2_000}
+    async with following(service, capabilities={"elicitation": {}}) as client, following(service) as older:
+        await client.call("goto", pageId="plain", url=site.page("/", LATE))
+        assert (await client.call("wait_for_selector", pageId="plain", **waits))["resultType"] == "complete"
+        assert (await client.refused("tasks/get", taskId="any"))["code"] == MISSING_CAPABILITY
+        await older.chat.initialize()
+        assert (await older.chat.call("wait", pageId="plain", duration=1_500))["content"]
+
+
+class TaskSeen(Result):
+    """A task as the SDK's client hands it over."""
+
+    result_type: Literal["task"] = "task"
+    task_id: str
+
+
+class ById(RequestParams):
+    """The parameters of `tasks/get`."""
+
+    task_id: str
+
+
+class GetTask(Request[ById, Literal["tasks/get"]]):
+    """A request for a task."""
+
+    method: Literal["tasks/get"] = "tasks/get"
+
+
+class TaskState(Result):
+    """What `tasks/get` says."""
+
+    status: str
+    result: CallToolResult | None = None
+
+
+class TakesTasks(ClientExtension):
+    """The extension in the SDK's client."""
+
+    identifier = EXTENSION
+
+    def claims(self) -> list[ResultClaim[TaskSeen]]:
+        return [ResultClaim(result_type="task", model=TaskSeen, resolve=self._resolve)]
+
+    @staticmethod
+    async def _resolve(task: TaskSeen, context: ClaimContext) -> CallToolResult:
+        state = TaskState(status="working")
+        while state.status == "working":
+            state = await context.session.send_request(GetTask(params=ById(task_id=task.task_id)), TaskState)
+        assert state.result is not None
+        return state.result
+
+
+async def test_the_sdks_client_with_the_extension_calls_as_ever(service: ServiceProcess, site: Site) -> None:
+    env = environment(BROWSE_URL=service.url, BROWSE_DATA_DIR=str(service.data_dir))
+    gateway = StdioServerParameters(command=sys.executable, args=["-m", "mcp_gateway"], env=env)
+    async with (
+        asyncio.timeout(PATIENCE_S),
+        Client(gateway, mode="2026-07-28", extensions=[TakesTasks()], read_timeout_seconds=50) as client,
+    ):
+        await client.call_tool("goto", {"pageId": "sdk", "url": site.page("/", LATE)})
+        waiting = asyncio.create_task(client.call_tool("wait_for_selector", {"pageId": "sdk", **LONG}))
+        await client.call_tool("wait", {"pageId": "sdk", "duration": 1_500})
+        await client.call_tool("click", {"pageId": "sdk", "selector": "button"})
+        assert "#late" in text_of(await waiting)
