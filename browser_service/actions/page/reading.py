@@ -60,7 +60,8 @@ async def snapshot(page: BrowserPage, action: reading.Snapshot) -> Json:
     beyond = view.state.beyond.advice(page.url) if view.state else {}
     closed = await page.looks.closed(element)
     loads = {} if text else loading.advice(view, page.pending(), page.page_id)
-    return {**shown, "url": page.url, **of_unseen, **joined(of_unseen, beyond, closed, loads)}
+    waits: Json = {"advice": page.observer.waits} if page.observer.waits else {}
+    return {**shown, "url": page.url, **of_unseen, **joined(waits, of_unseen, beyond, closed, loads)}
 
 
 async def find(page: BrowserPage, action: reading.Find) -> Json:

@@ -65,6 +65,7 @@ class Listener(TabListener):
     async def guard(self, tab: Tab) -> None:
         """Make a new tab ask the URL policy about each document, if the page is guarded."""
         tab.sign_in.on_challenge = partial(self._note_challenge, tab)
+        tab.passkeys.tell = self._tell_holder
         await tab.guard(self if self.record.guarded else None, in_front=not self.attached)
         if self.attached and tab.cdp is not None:
             tab.presses.on_persons, tab.presses.before_click = partial(self._on_person, tab), tab.behind.check_click
@@ -102,7 +103,11 @@ class Listener(TabListener):
     def _tell_elsewhere(self, tab: Tab, line: str) -> None:
         """Report a download that we do not keep: in the reply of the act that began it, or else in a notice, unless a
         person began it in their own tab."""
-        if not tab.observer.add_once(line) and self.record.holder_id and self.record.guarded:
+        if not tab.observer.add_once(line) and self.record.guarded:
+            self._tell_holder(line)
+
+    def _tell_holder(self, line: str) -> None:
+        if self.record.holder_id:
             self.record.tell(self.record.holder_id, f"{self.record.page_id}: {line}.")
 
     def _on_window_asked(self, event: dict[str, str | bool]) -> None:

@@ -10,9 +10,9 @@ _IMPORT: Final = re.compile(r'^import \{.+\} from "\./(\w+)\.js";\n', re.MULTILI
 _COMMENT: Final = re.compile(r"^ *//.*\n", re.MULTILINE)
 _BEGIN: Final = "const {Map, Set} = self[Symbol.for('uncounted')] ?? self;"
 """Keeps a script's own maps and sets out of what tree_bounds counts."""
-IN_THE_PAGES_WORLD: Final = frozenset({"copied", "evaluated", "late_effects", "windows_behind"})
-"""Scripts that must meet a page's own objects: callers' scripts, objects that its listeners get, timers, and what opens
-windows."""
+IN_THE_PAGES_WORLD: Final = frozenset({"copied", "evaluated", "late_effects", "passkeys", "windows_behind"})
+"""Scripts that must meet a page's own objects: callers' scripts, objects that its listeners get, timers, passkeys, and
+what opens windows."""
 _EXPORT: Final = re.compile(r"^export (?:default \w+;\n)?", re.MULTILINE)
 
 

@@ -164,6 +164,7 @@ class LateEffects:
         requests, and what followed from these."""
         loop = asyncio.get_running_loop()
         ends_at, awaited_before = loop.time() + _EFFECTS_END_WITHIN_S, 0
+        await observation.wait_for_refusal()
         await self.wait(observation)
         while observation.awaited_requests > awaited_before and (seconds_left := ends_at - loop.time()) > 0:
             awaited_before = observation.awaited_requests

@@ -30,6 +30,7 @@ _DOWNLOAD_BEGIN_S = 1.0
 _DOWNLOAD_END_S = 1.5
 _NOT_BEGUN = f"its link saves a file, and no download has begun within {_DOWNLOAD_BEGIN_S:.0f} s"
 _SOCKET_S = 0.6
+_REFUSAL_S = 1.0
 _SOCKET_QUIET_S = 0.1
 _WINDOW_S = 0.5
 _SOON_S = 10.0
@@ -83,6 +84,10 @@ class Observation(ActRequests):
     heard_at: float = 0.0
     """When the last message came after one on a websocket that was written to; 0 if none is awaited (monotonic
     clock)."""
+    waits: str = ""
+    """What the page waits for that only a person has, and whom to ask."""
+    wait_ends_soon: bool = False
+    """True while the browser is asked to end that."""
     changed: asyncio.Event = field(default_factory=asyncio.Event)
 
     @property
@@ -114,6 +119,7 @@ class Observation(ActRequests):
                 *(f"a timer of the page is due in {max(0.1, seconds):.1f} s" for seconds in timers[:1]),
                 *(["no answer yet on the websocket that it wrote to"] if self.written else []),
                 *(["an event stream is open"] if self.streams else []),
+                *([self.waits] if self.waits else []),
             ]
         )
 
@@ -168,6 +174,12 @@ class Observation(ActRequests):
         while not self.page_ended and (left := min(self.heard_at + _SOCKET_QUIET_S, ends_at) - time.monotonic()) > 0:
             await self._until(lambda: False, left)
         self.heard_at = 0.0  # what comes from now on is no part of these answers
+
+    async def wait_for_refusal(self) -> None:
+        """Wait until the page has heard that what it waits for is refused."""
+        if self.wait_ends_soon:
+            await self._until(lambda: not self.wait_ends_soon, _REFUSAL_S)
+            self.waited, self.idle = True, self.told_elsewhere
 
     async def wait_until_usable(self) -> None:
         """Wait until the new document can be used. The caller sets the time limit."""

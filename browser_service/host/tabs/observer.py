@@ -35,6 +35,8 @@ class Observer:
         self.polling = Polling()
         self.late = LateEffects(page)
         self.windows: dict[str, Observer] = {}
+        self.waits = ""
+        """What the page waits for that only a person has, and whom to ask; "" for nothing."""
         self._navigation_request: Request | None = None
 
     def begin(self, *, navigates: bool = False, idle: bool = False, by: str = "", client_id: str = "") -> Observation:
@@ -42,6 +44,7 @@ class Observer:
         document's requests are not its effects. With `idle`, nothing waits for what scripts schedule."""
         window = None if navigates else ActWindow(self.polling)
         observation = Observation(window=window, idle=idle, told_elsewhere=idle, by=by, client_id=client_id)
+        observation.waits = self.waits
         observation.was_navigating = bool(self.navigating_to)
         if not navigates:
             self.windows = {page_id: each for page_id, each in self.windows.items() if not each.is_closed}
@@ -169,6 +172,12 @@ class Observer:
         for observation in self._updated():
             observation.notes += [] if line in observation.notes else [line]
         return bool(self._running)
+
+    def note_wait(self, line: str, *, ends_soon: bool = False) -> None:
+        """Note what the page waits for that only a person has; with `ends_soon`, replies wait for the end."""
+        self.waits = line
+        for observation in self._updated():
+            observation.waits, observation.wait_ends_soon = line, ends_soon
 
     def expect_dialog(self) -> None:
         """Note a dialog that we answer at once, so that the reply waits to report it."""

@@ -24,6 +24,7 @@ from browser_service.host.reading.snapshot import ClientView
 from browser_service.host.scripts import results, script
 from browser_service.host.tabs.behind import SEEM_IN_FRONT, Behind
 from browser_service.host.tabs.observer import TabObserver
+from browser_service.host.tabs.passkeys import Passkeys
 from browser_service.host.tabs.presses import Presses
 from browser_service.host.world.ties import is_chromium, listen, open_session
 from browser_service.rules.bounded import Bounded
@@ -114,6 +115,7 @@ class Tab:
         self.field_watch = FieldWatch()
         self.file_choosers = FileChoosers(page)
         self.presses = Presses()
+        self.passkeys = Passkeys(page, self.observer)
         self.reads = Bounded[tuple[str, str], Read](
             _MOST_READS, weigh=lambda read: weight(read.found), most_weight=MOST_READ_WEIGHT
         )
@@ -144,6 +146,7 @@ class Tab:
                 self._background.spawn(bounded(cdp.send(SEEM_IN_FRONT, {"enabled": True})))
             self._background.spawn(bounded(world.open_early(self.page)))
             self.observer.late.note_by(cdp, keeps_apps=self._session.headless)
+            self.passkeys.note_by(cdp, refuses=self._session.headless)
 
     @property
     def owned(self) -> bool:

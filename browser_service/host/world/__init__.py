@@ -93,6 +93,11 @@ async def open_early(page: Page) -> None:
         await evaluate(page, "() => 0")
 
 
+async def session_of(page: Page) -> CDPSession:
+    """Return the session in which Chromium tells of a page's worlds: what scripts tell is heard there, too."""
+    return await _worlds(page).open()
+
+
 def is_apart(page: Page) -> bool:
     """Return whether our scripts run beside the page's own."""
     return ties.is_chromium(page.context)

@@ -38,16 +38,15 @@ class Worlds:
         self._worlds = dict[str, World]()
         self._of_frames = WeakKeyDictionary[Frame, str]()
         self._sessions = set[Frame | None]()
-        self._opening: asyncio.Task[None] | None = None
+        self._opening: asyncio.Task[CDPSession] | None = None
 
-    async def open(self) -> None:
-        """Have Chromium tell of each world of the page."""
+    async def open(self) -> CDPSession:
+        """Have Chromium tell of each world of the page. Returns the session in which it does."""
         task = self._opening
         if task is None or (task.done() and (task.cancelled() or task.exception() is not None)):
-            task = self._opening = asyncio.ensure_future(self._open(None))
+            task = self._opening = asyncio.ensure_future(self._open())
             task.add_done_callback(_read)  # whoever waited may have gone
-        if not task.done():
-            await asyncio.shield(task)
+        return task.result() if task.done() else await asyncio.shield(task)
 
     @property
     def knows_document(self) -> bool:
@@ -116,27 +115,33 @@ class Worlds:
     async def _open_frames(self) -> None:
         """Open sessions for frames with a process of their own, of the first hundreds; the others are of their parent's
         session."""
-        opened = (self._open(frame) for frame in {*self._page.frames[1:_MOST_OPENED]} - self._sessions)
+        opened = (self._open_frame(frame) for frame in {*self._page.frames[1:_MOST_OPENED]} - self._sessions)
         await within(_ANSWERS_WITHIN_S, *opened)
 
-    async def _open(self, frame: Frame | None) -> None:
+    async def _open(self) -> CDPSession:
+        session = await ties.open_session(self._page)
+        self._listen(session, None)
+        info: Answer = await session.send("Target.getTargetInfo")
+        self._main_id = str(info["targetInfo"]["targetId"])
+        await session.send("Runtime.enable")
+        return session
+
+    async def _open_frame(self, frame: Frame) -> None:
         try:
             session = await ties.open_session(self._page, frame)
         except PlaywrightError as error:
-            if frame is not None and (_OF_ITS_PARENT in str(error) or frame.is_detached()):
+            if _OF_ITS_PARENT in str(error) or frame.is_detached():
                 return
             raise
+        self._listen(session, frame)
+        await session.send("Runtime.enable")
+
+    def _listen(self, session: CDPSession, frame: Frame | None) -> None:
         self._sessions.add(frame)
         session.on("close", lambda _: self._end(session, frame))
         session.on("Runtime.executionContextCreated", partial(self._note, session))
         session.on("Runtime.executionContextDestroyed", self._forget)
         session.on("Runtime.executionContextsCleared", lambda _: self._clear(session))
-        if frame is not None:
-            await session.send("Runtime.enable")
-            return
-        info: Answer = await session.send("Target.getTargetInfo")
-        self._main_id = str(info["targetInfo"]["targetId"])
-        await session.send("Runtime.enable")
 
     def _note(self, session: CDPSession, event: Answer) -> None:
         context = event["context"]
@@ -171,5 +176,5 @@ async def _heard(session: CDPSession) -> None:
         await session.send("Runtime.evaluate", {"expression": "1"})
 
 
-def _read(opening: "asyncio.Task[None]") -> None:
+def _read(opening: "asyncio.Task[CDPSession]") -> None:
     _ = opening.cancelled() or opening.exception()
