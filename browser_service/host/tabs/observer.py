@@ -44,8 +44,7 @@ class Observer:
         document's requests are not its effects. With `idle`, nothing waits for what scripts schedule."""
         window = None if navigates else ActWindow(self.polling)
         observation = Observation(window=window, idle=idle, told_elsewhere=idle, by=by, client_id=client_id)
-        observation.waits = self.waits
-        observation.was_navigating = bool(self.navigating_to)
+        observation.was_navigating, observation.waits = bool(self.navigating_to), self.waits
         if not navigates:
             self.windows = {page_id: each for page_id, each in self.windows.items() if not each.is_closed}
             for page_id in self.windows:
