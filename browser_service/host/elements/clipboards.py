@@ -1,5 +1,5 @@
-"""A clipboard for each client of a session. The browser's own clipboard is shared by all pages and clients, and in a
-window also with the person's programs: one would paste what another copied."""
+"""A clipboard for each client of a session, for what its keys and the buttons of pages copied. The browser's own is
+shared by all pages and clients, and in a window with the person's programs: one would paste what another copied."""
 
 from collections.abc import Awaitable, Callable
 from typing import Annotated, Final, NamedTuple
@@ -10,6 +10,7 @@ from pydantic import StringConstraints
 from browse_together.contract.actions.arguments import LONG_TEXT
 from browser_service.host.elements.frames import origin_of_frame
 from browser_service.host.elements.locators import none_if_gone
+from browser_service.host.events import well_formed
 from browser_service.host.files import Files
 from browser_service.host.scripts import results, script
 from browser_service.host.world.handles import taken
@@ -43,6 +44,10 @@ class Clipboards:
 
     def of(self, client_id: str) -> Copied | None:
         return self._copied.get(client_id)
+
+    async def keep(self, files: Files, text: str, origin: str) -> None:
+        """Store what a page copied at an act of the client of these files, without secrets."""
+        self._copied[files.client_id] = Copied(await files.conceal(well_formed(text)), None, origin)
 
     async def copy(
         self, files: Files, element: Locator | ElementHandle, press_keys: Callable[[], Awaitable[None]]

@@ -1,8 +1,16 @@
-// Notes what scripts ask of the browser that no document shows: with `asked` a function or a permission, by name, and with
-// `stored` a handler's writing to the storage. Returns a function that says whether the page has a permission.
+// Notes what scripts ask of the browser that no document shows: with `asked` a function or a permission, by name, and the
+// text that they copy, and with `stored` a handler's writing to the storage. Returns a function that says whether the page
+// has a permission.
 //
 // With `keepsApps` it also keeps links for other apps from opening them: where nobody sees the browser's question whether
 // to open one, that question would stay, and keep the mouse and the keys from the page.
+const MOST_COPIED = 100000, TEXT = /^(text|search|url|tel|email)$/;
+// Returns the selected text, as a copy takes it.
+const selected = () => {
+  const e = document.activeElement, isField = e?.localName === 'textarea' || e?.localName === 'input';
+  if (!isField) return `${getSelection()}`;
+  return e.localName === 'input' && !TEXT.test(e.type) ? null : e.value.slice(e.selectionStart, e.selectionEnd);
+};
 export const browserCalls = (asked, stored, keepsApps) => {
   const {apply} = Reflect, {permissions} = navigator;
   const note = (owner, names, tell) => {
@@ -17,9 +25,20 @@ export const browserCalls = (asked, stored, keepsApps) => {
     }
   };
   const {Clipboard, Geolocation, MediaDevices, Notification, Document, Storage} = globalThis;
+  const copied = text => asked('copy', typeof text === 'string' && text.length <= MOST_COPIED ? text : null);
   note(globalThis, ['print', 'showOpenFilePicker', 'showSaveFilePicker', 'showDirectoryPicker'], asked);
-  note(Clipboard?.prototype, ['write', 'writeText'], () => asked('copy'));
-  note(Document.prototype, ['execCommand'], (_, [what]) => { if (what === 'copy') asked(what); });
+  note(Clipboard?.prototype, ['writeText'], (_, [text]) => copied(text));
+  note(Clipboard?.prototype, ['write'], (_, [items]) => {
+    copied(null);
+    try { items[0].getType('text/plain').then(blob => blob.text()).then(copied, () => {}); } catch {}  // it may be anything
+  });
+  note(Document.prototype, ['execCommand'], (_, [what]) => {
+    if (what !== 'copy') return;
+    copied(selected());
+    addEventListener('copy', event => {  // after the page's own listeners
+      if (event.defaultPrevented) copied(event.clipboardData.getData('text/plain'));
+    }, {once: true});
+  });
   note(Clipboard?.prototype, ['read', 'readText'], () => asked('clipboard-read'));
   note(Geolocation?.prototype, ['getCurrentPosition', 'watchPosition'], () => asked('geolocation'));
   note(Notification, ['requestPermission'], () => asked('notifications'));

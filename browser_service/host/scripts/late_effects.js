@@ -31,7 +31,7 @@ export default (name, keepsApps) => {
   if (before) return before;
   const clock = performance, {now} = clock, calendar = Date, {now: today} = calendar;
   const shared = (parent !== self && notesOf(parent)?.shared)
-    || {cause: null, count: 0, ran: -1, refused: null, called: null, stored: null, alert: null, asked: {__proto__: null}, frames: 0, time: () => apply(now, clock, [])};
+    || {cause: null, count: 0, ran: -1, refused: null, called: null, copied: null, stored: null, alert: null, asked: {__proto__: null}, frames: 0, time: () => apply(now, clock, [])};
   const {time} = shared, timers = {__proto__: null}, frames = {__proto__: null}, turns = {__proto__: null};
   const own = {timers, frames, turns};
   const at = shared.frames++;
@@ -85,8 +85,9 @@ export default (name, keepsApps) => {
     for (const kind in own) for (const id in own[kind]) end(own[kind], id);
     delete shared.asked[at];
   });
-  const isGranted = browserCalls(what => {
+  const isGranted = browserCalls((what, text) => {
     shared.called = {at: time(), what};
+    if (what === 'copy') shared.copied = {at: time(), what: text};
     globalThis.setTimeout(() => {});  // after an act that starts nothing, nobody asks for this
   }, what => { shared.stored = {at: time(), what}; }, keepsApps);
   const since = (what, ms) => what?.at >= time() - ms ? what.what : null;
@@ -112,7 +113,7 @@ export default (name, keepsApps) => {
     const words = since(shared.alert, ms), e = words && shared.alert.e.deref();
     return words && !(e?.checkVisibility() && wordsOf(e)) ? words : null;
   };
-  const told = ms => ({refused: since(shared.refused, ms), called: since(shared.called, ms), passed: passed(ms)});
+  const told = ms => ({refused: since(shared.refused, ms), called: since(shared.called, ms), copied: since(shared.copied, ms), passed: passed(ms)});
   // A promise is awaited here only for a permission: on a page that replaced what promises do, it may bring anything.
   const later = async (ms, most) => {
     const began = time(), since = began - ms, until = began + most;

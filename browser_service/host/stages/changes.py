@@ -20,6 +20,7 @@ from browser_service.host.stages import delta, explanation
 from browser_service.host.stages.act import Act
 from browser_service.host.stages.ends import check_seen
 from browser_service.host.tabs.observation import AT_ONCE_S, Observation
+from browser_service.security.urls import origin_of
 
 _LOOK_MS: Final = 5_000
 _RESTYLED: Final = "done; the document changed, in what a snapshot does not show (a style, a class, an attribute)"
@@ -54,6 +55,8 @@ async def observed(act: Act) -> AsyncIterator[None]:
         run.popups += observation.popups
         run.files += observation.files
         run.dialogs += observation.dialogs
+        if observation.copied:
+            await page.session.clipboards.keep(page.files, observation.copied, origin_of(record.url) or "")
         if run.cancel.requested:
             await page.tab_life.interrupt()
         if act.changed:

@@ -53,15 +53,22 @@ class _Later(BaseModel):
     stored: str | None = None
     called: str | None = None
     """What a script asked of the browser that no document shows: a function, or a permission that it has not."""
+    copied: str | None = None
+    """The text that a script wrote to the clipboard; None if it is not known, or too long."""
     passed: str | None = None
     """The words of an alert that was shown for a moment."""
 
     def lines(self, origin: str) -> list[str]:
         """Describe what the browser refused to scripts of a page, what they asked of it, and an alert that went."""
         refused = f"refused by the page's content security policy: {_shown(self.refused)}" if self.refused else ""
-        asked = _asked(_shown(self.called), origin)
+        asked = _pasteable(self.copied) if self.copied else _asked(_shown(self.called), origin)
         alert = f"an alert came and went: {quoted(_shown(self.passed))}" if self.passed else ""
         return [*filter(None, [refused, asked, alert])]
+
+
+def _pasteable(text: str) -> str:
+    paste = next_call("press", key="Control+v")
+    return f"it wrote to the clipboard, {len(text):,} characters, which you can paste: {paste}"
 
 
 def _asked(called: str, origin: str) -> str:
@@ -190,6 +197,7 @@ class LateEffects:
         act.waited = act.waited or later.came
         act.due = tuple(sorted(time.monotonic() + ms / 1000 for ms in later.due if ms > 0))
         act.notes += [line for line in later.lines(self._origin) if line not in act.notes]
+        act.copied = later.copied or act.copied
 
     async def _next_frame(self) -> None:
         """Wait until the page draws its next frame, which shows the effect of a response."""
@@ -210,6 +218,7 @@ class LateEffects:
         """Describe what scrolled since an act began, what the browser refused to scripts, and what they asked of it.
         With `rolls`, what is likely to scroll is watched for a frame more."""
         found = await self._ask(_SEEN, time.monotonic() - act.began_at, float(rolls))
+        act.copied = found.copied or act.copied
         stored = "it wrote to the site's storage" if found.stored else ""
         lines = [line for line in found.lines(self._origin) if line not in act.notes]
         return [*filter(None, [_shown(found.scrolled), stored]), *lines]

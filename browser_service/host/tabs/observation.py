@@ -63,6 +63,8 @@ class Observation(ActRequests):
     expected_downloads: int = 0
     script_errors: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    copied: str = ""
+    """The text that the page wrote to the clipboard."""
     silence: str = ""
     """Why nothing may be observed."""
     timed_out: bool = False

@@ -211,7 +211,7 @@ EFFECTS = [
     Effect(
         "copied",
         "<button id=b onclick=\"navigator.clipboard.writeText('link').catch(() => 0)\">Copy</button>",
-        "^it wrote to the clipboard$",
+        "^it wrote to the clipboard, 4 characters, which you can paste: press",
     ),
     Effect(
         "copied-by-command",

@@ -135,15 +135,41 @@ async def test_a_page_that_tampers_with_builtins_gets_nothing_copied(agent: Agen
         assert pasted["code"] == "VALIDATION_ERROR"
 
 
-async def test_who_pastes_what_a_pages_own_button_copied_is_told_the_way_to_it(agent: Agent, site: Site) -> None:
-    button = (
-        "<button onclick=\"navigator.clipboard.writeText('share/x7')\">Copy link</button><textarea id=t></textarea>"
-    )
-    await agent.call("goto", pageId="p", url=site.page("/share", button))
-    await agent.call("grant_permissions", permissions=["clipboard-write"], origin=site.url("").rstrip("/"))
-    await agent.call("click", pageId="p", selector="role=button")
-    error = (await agent.reply("press", pageId="p", selector="#t", key="Control+v")).json()["error"]
-    _, grant, read = [{**each["arguments"], "action": each["action"]} for each in error["calls"]]
-    await agent.call(grant.pop("action"), **grant)
-    assert (await agent.call(read.pop("action"), **{**read, "pageId": "p"}))["value"] == "share/x7"
-    await agent.call("grant_permissions", permissions=[], origin=grant["origin"])
+WAYS = {
+    "a text": "navigator.clipboard.writeText('share/x7')",
+    "an item": "navigator.clipboard.write([new ClipboardItem({'text/plain': new Blob(['share/x7'],"
+    " {type: 'text/plain'})})])",
+    "a field": "f.select(); document.execCommand('copy')",
+    "a selection": "getSelection().selectAllChildren(s); document.execCommand('copy')",
+    "a listener": "document.addEventListener('copy', e => { e.clipboardData.setData('text/plain', 'share/x7');"
+    " e.preventDefault() }, {once: true}); document.execCommand('copy')",
+}
+
+
+async def test_what_a_pages_own_button_copied_can_be_pasted_by_the_agent_that_pressed_it_alone(
+    agent: Agent, other: Agent, site: Site
+) -> None:
+    await other.call("goto", pageId="q", url=site.page("/other", "<textarea id=q></textarea>"))
+    for way, script in WAYS.items():
+        page = "<p id=s>share/x7</p><textarea id=f>share/x7</textarea><textarea id=t></textarea>"
+        button = f'<button onclick="{script}; t.value = 0">Copy</button>'
+        await agent.call("goto", pageId="p", url=site.page("/share", page + button))
+        done = await agent.call("click", pageId="p", selector="role=button")
+        assert "8 characters, which you can paste: press" in done["observed"], (way, done)
+        await agent.call("fill", pageId="p", selector="#t", value="")
+        await agent.call("press", pageId="p", selector="#t", key="Control+v")
+        assert await value(agent, "p", "#t") == "share/x7", way
+        assert (await other.error("press", pageId="q", selector="#q", key="Control+v"))["code"] == "VALIDATION_ERROR"
+
+
+async def test_a_page_that_copies_what_cannot_be_known_leaves_the_last_copy(agent: Agent, site: Site) -> None:
+    page = """<input id=pw type=password value=hunter2><textarea id=t></textarea>
+<button onclick="pw.select(); document.execCommand('copy')">One</button>
+<button onclick="navigator.clipboard.writeText('x'.repeat(200000)).catch(() => 0)">Two</button>
+<button onclick="navigator.clipboard.write(7).catch(() => 0)">Three</button>"""
+    await agent.call("goto", pageId="p", url=site.page("/unknown", page))
+    for name in ("One", "Two", "Three"):
+        done = await agent.call("click", pageId="p", selector=f"role=button[name={name}]")
+        assert ("it wrote to the clipboard" in done["observed"], "paste" in done["observed"]) == (True, False), done
+        error = await agent.error("press", pageId="p", selector="#t", key="Control+v")
+        assert error["code"] == "VALIDATION_ERROR"
