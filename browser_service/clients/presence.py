@@ -5,8 +5,9 @@ import hashlib
 import itertools
 import time
 from collections import defaultdict, deque
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import contextmanager
+from typing import Protocol
 
 from browse_together.contract.calls import CallState, ClientRef, Notice
 from browse_together.contract.errors import ValidationFailed, field_details
@@ -22,7 +23,13 @@ _ANNOUNCED_FOR_S = 86_400.0
 _ANNOUNCED = 20
 _HANDLE = "~"
 
-OnGone = Callable[[str], Awaitable[None]]
+
+class OnGone(Protocol):
+    """What is done once a client is gone; with `departed` it has said that it leaves for good."""
+
+    async def __call__(self, client_id: str, *, departed: bool) -> None: ...
+
+
 Inbox = asyncio.Queue[CallMoved | PageMoved | None]
 
 
@@ -238,4 +245,4 @@ class Clients:
         await asyncio.sleep(grace_s)  # a client that reconnects within this time never left
         self._leaving.pop(client_id, None)
         if self.on_gone is not None:
-            await self.on_gone(client_id)
+            await self.on_gone(client_id, departed=grace_s == 0)

@@ -39,11 +39,15 @@ class Administration:
     feeds: Feeds
     threads: Threads
 
-    async def client_gone(self, client_id: str) -> None:
+    async def client_gone(self, client_id: str, *, departed: bool) -> None:
         """Stop the client's calls, and release its leases. Its pages, logins and downloads live on. So do its requests
-        to people, because a person may be at work on one, and the same chat may come back."""
-        for record in self.ledger.register.running(client_id):
-            if not ACTIONS[record.action].asks_person:
+        to people, because a person may be at work on one, and the same chat may come back; and its tasks, unless it
+        has `departed` for good."""
+        running = [*self.ledger.register.running(client_id)]
+        tasks = () if departed else tuple(f"{each.call_id}." for each in running if each.is_task)
+        for record in running:
+            goes_on = ACTIONS[record.action].asks_person or f"{record.call_id}.".startswith(tasks)  # or a flow's step
+            if not goes_on:
                 await self.host_calls.stop(record)
         await self._release_all(client_id)
 

@@ -87,6 +87,8 @@ class Dispatcher:
         """Return the reply to a call of the caller's as far as there is one, and how far the call is. News for the
         client stay for its next call. Raises CallNotFound."""
         record = self.parts.ledger.register.find(caller.client_id, call_id)
+        action = catalogue.ACTIONS[record.action]
+        record.is_task = action.lasts and not action.claim  # else a page would go to one who is not there
         reply = record.reply if record.task.done() else still_running(record)
         moved = self.parts.clients.progress(caller.client_id, call_id, record.elapsed_ms)
         return replace(reply, body={**reply.body, "notices": []}), CallFollowed(

@@ -72,6 +72,8 @@ class Record:
     by_person: bool = False
     page_id: str = ""
     """The page that it concerns, once that is known."""
+    is_task: bool = False
+    """True once its client follows it by its id: it goes on while no gateway of the client is there."""
     paused: str = ""
     """Why it waits, while a person pauses its client."""
     cancel: Cancel = field(default_factory=Cancel)

@@ -191,6 +191,19 @@ async def test_a_task_outlives_the_gateway_that_gave_it(service: ServiceProcess,
         assert "It says: red" in text(result_of(await client.ended(task_id)))
 
 
+async def test_a_wait_goes_on_while_its_chat_has_no_gateway(service: ServiceProcess, site: Site) -> None:
+    async with following(service, "away") as client:
+        await client.call("goto", pageId="waited", url=site.page("/", LATE))
+        task_id = await client.begin("wait_for_selector", pageId="waited", **LONG)
+        client.chat.process.kill()
+        await asyncio.wait_for(client.chat.process.wait(), PATIENCE_S)
+    async with following(service, "another", {}) as other:  # the page is free once the chat counts as gone
+        assert not (await other.call("claim_page", pageId="waited", waitSeconds=30))["isError"]
+        assert not (await other.call("click", pageId="waited", selector="button"))["isError"]
+    async with following(service, "away") as client:
+        assert "#late" in text(result_of(await client.ended(task_id)))
+
+
 async def test_a_client_that_takes_no_tasks_gets_none(service: ServiceProcess, site: Site) -> None:
     waits: Json = {"selector": "#late", "timeout": 2_000}
     async with following(service, capabilities={"elicitation": {}}) as client, following(service) as older:

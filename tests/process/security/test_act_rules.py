@@ -212,7 +212,7 @@ async def test_a_question_ends_with_the_call_that_it_is_about(service: RunningSe
     if end == "cancelled":
         await agent.call("cancel_call", callId="pays")
     else:
-        await service.parts.administration.client_gone(agent.client_id)
+        await service.parts.administration.client_gone(agent.client_id, departed=False)
     error = (await call).json()["error"]
     assert error["code"] == "CANCELLED"
     assert "Nothing was done" in error["message"]

@@ -167,7 +167,7 @@ async def test_the_window_is_the_same_browser_on_the_same_profile_without_any_sw
     } | system_switches(process)
     agents = {received.headers["User-Agent"] for received in bank.received}
     assert len(agents) == 1, "to a site both are one browser"
-    await service.parts.administration.client_gone(agent.client_id)
+    await service.parts.administration.client_gone(agent.client_id, departed=False)
     assert process.is_running()
     process.send_signal(signal.SIGINT)
     assert (await call).json()["success"] is True
