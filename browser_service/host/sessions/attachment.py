@@ -190,7 +190,7 @@ class Attachment:
 
     def _attach_once(self) -> asyncio.Task[RunningBrowser]:
         if self._attaching is None or self._attaching.done():
-            self._attaching = asyncio.create_task(self._attach())
+            self._attaching, self._problem = asyncio.create_task(self._attach()), ""
             self._attaching.add_done_callback(self._note)
         return self._attaching
 
@@ -207,8 +207,8 @@ class Attachment:
             early, self._early = self._early, None
             self.playwright, driver = await (early or start_driver())
             self._driver = WatchedProcess(driver) if driver else None
-            browser = await self._connect(self.playwright, found)
             self._profile = await asyncio.to_thread(profile_of, found.directory) if found.directory else ""
+            browser = await self._connect(self.playwright, found)  # from its end on, it is attached to
         except BaseException:
             await self._leave()
             raise
