@@ -45,7 +45,7 @@ async def in_boxes(
 ) -> str:
     """Enter the rest of a text of which an element took one character at most, if it is the first of several boxes.
     Return what was done, "" if it is none. Raises WithoutEffect."""
-    if len(has) > 1:
+    if len(has) > 1 or has == text:
         return ""
     first = await none_if_gone(_handle(element, action.timeout))
     if first is None or not await have_room(first, text):
