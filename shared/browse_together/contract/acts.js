@@ -13,6 +13,7 @@ export const VERBS = {
   browser_quit: ["ends its browser", "ended its browser"],
   browser_screenshot: ["takes a picture", "took a picture"],
   browser_type: ["types", "typed"],
+  call_page_tool: ["uses a tool of the page", "used a tool of the page"],
   check: ["ticks", "ticked"],
   claim_page: ["takes the page", "took the page"],
   clear_cookies: ["deletes cookies", "deleted cookies"],

@@ -225,7 +225,12 @@ def test_actions_on_elements_may_take_5_seconds_and_navigations_and_waits_30() -
         if "timeout" in action.model_fields
     }
     long = {"goto", "go_back", "go_forward", "reload_page", "open_page", "evaluate_script", "fetch", "handle_dialog"}
-    long |= {"browser_navigate", "export_har", *(name for name in defaults if name.startswith("wait_for_"))}
+    long |= {
+        "browser_navigate",
+        "call_page_tool",
+        "export_har",
+        *(name for name in defaults if name.startswith("wait_for_")),
+    }
     assert {name: ms for name, ms in defaults.items() if name in long} == dict.fromkeys(sorted(long), 30_000)
     slower = {
         "request_human": 45_000,
