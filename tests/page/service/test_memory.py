@@ -56,20 +56,20 @@ async def test_what_a_page_logged_is_not_kept_by_the_driver(agent: Agent, site: 
 async def test_handles_that_calls_took_are_released(agent: Agent, site: Site) -> None:
     await agent.call("goto", pageId="p", url=site.page("/form", FORM))
     before = _handles()
-    for _ in range(3):
+    for _ in range(2):
         fields = [{"selector": "#name", "value": "Ana"}, {"selector": "#box", "value": True}]
         await agent.call("fill_form", pageId="p", fields=fields)
         await agent.call("press", pageId="p", key="x")
         await agent.call("fill", pageId="p", selector="#editor", value="a text")
         await agent.call("paste", pageId="p", selector="#name", text="y")
-        await agent.error("drag_and_drop", pageId="p", source="#from", target="#to")
+        await agent.error("drag_and_drop", pageId="p", source="#from", target="#to", timeout=500)
     await become(lambda: _handles() <= before)
 
 
 async def test_a_closed_session_is_kept_by_nothing_of_the_browser_that_runs_on(agent: Agent, site: Site) -> None:
     await agent.call("goto", pageId="p", url=site.page("/form", FORM))  # the browser runs
     before = _alive(SessionEntry)
-    for number in range(3):
+    for number in range(2):
         name = f"passing-{number}"
         await agent.call("create_session", sessionId=name)
         await agent.call("goto", sessionId=name, pageId=name, url=site.url("/form"))
