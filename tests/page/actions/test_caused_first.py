@@ -79,12 +79,12 @@ async def test_an_act_behind_a_modal_names_it(tab: Tab) -> None:
     )
     acts = [("click", {"selector": "#i"}), ("fill", {"selector": "#i", "value": "Ida"}), ("check", {"selector": "#k"})]
     for action, given in acts:
-        error = await tab.error(action, timeout=900, **given)
+        error = await tab.error(action, timeout=500, **given)
         assert error["code"] == "ELEMENT_NOT_INTERACTABLE"
         assert "is inert, behind the dialog 'Welcome'" in error["message"], action
     await tab.call("evaluate_script", expression="d.close(); m.inert = true; 1")
     for action, given in acts:
-        assert "is inert: " in (await tab.error(action, timeout=900, **given))["message"]
+        assert "is inert: " in (await tab.error(action, timeout=500, **given))["message"]
 
 
 async def test_items_that_slide_open_are_told_with_their_words(tab: Tab) -> None:
