@@ -60,7 +60,7 @@ class Behind:
         brings up the window, be it pressed by a mouse or a finger; so it has to be the one that has the person's keys.
         Raises HumanInControl."""
         until = time.monotonic() + _WAITS_S
-        while self._session is not None and not self._seems_in_front and not await self._has_person():
+        while self._session is not None and not self._seems_in_front and not await self._may_press():
             if time.monotonic() > until:
                 raise HumanInControl(
                     "The person may be at another window, and a press of the mouse here would bring this one up: it "
@@ -70,8 +70,12 @@ class Behind:
                 )
             await asyncio.sleep(_LOOKS_EVERY_S)  # nothing tells when its person comes
 
-    async def _has_person(self) -> bool:
-        return not self.person_away and (await self._place())[1]
+    async def _may_press(self) -> bool:
+        visible, has_keys = await self._place()
+        if not visible:  # another tab was selected meanwhile
+            await self.seem_in_front()
+            return True
+        return has_keys and not self.person_away
 
     async def _place(self) -> tuple[bool, bool]:
         """Return whether the page is visible, and whether it has the keys."""
