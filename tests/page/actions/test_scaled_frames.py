@@ -5,7 +5,7 @@ import pytest
 from tests.support.json import AnyJson
 from tests.support.tab import Tab
 
-pytestmark = [pytest.mark.anyio, pytest.mark.own_window]
+pytestmark = [pytest.mark.anyio, pytest.mark.own_window, pytest.mark.thorough]
 
 INNER = """<body style="margin:0"><div style="height:120px"></div>
 <button id=b onclick="parent.postMessage('pressed', '*')" style="margin-left:200px">Pay</button>"""

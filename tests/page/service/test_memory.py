@@ -13,7 +13,7 @@ from tests.support.listening import PATIENCE_S, become
 from tests.support.service import Agent
 from tests.support.site import Site
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.thorough]
 
 TALKS = "<script>for (let n = 0; n < 50; n++) console.log('one of many', {n}, document.body)</script>"
 FORM = """<label>Name<input id=name></label><label><input type=checkbox id=box>Box</label>
