@@ -11,6 +11,10 @@ const WITHIN_A_LINE = 'a, b, button, em, i, label, small, span, strong';
 const standsAlone = e => e.matches(WITHIN_A_LINE)
   && (e.matches('button') || !/^(inline|contents|none|ruby)/.test(getComputedStyle(e).display));
 
+// Returns whether a text is an option that a closed list does not show.
+const isNotChosen = ({parentElement: e}) => e?.localName === 'option' && !e.selected
+  && !!e.closest('select:not([multiple], [size])');
+
 export default seenPart(root => {
   const copies = document.implementation.createHTMLDocument(''), copyOf = new Map();
   let texts = 0, named = 0;
@@ -21,6 +25,7 @@ export default seenPart(root => {
     copyOf.set(node, copy);
     if (node.nodeType === Node.TEXT_NODE && texts++ < MOST_TEXTS) {
       if (secretsIn(node).length) copy.data = HIDDEN;
+      else if (isNotChosen(node)) copy.data = '';
       else if (unseen(node) && !node.parentElement?.closest(UNDRAWN)) {
         reading.unseen++;
         copy.data = '';

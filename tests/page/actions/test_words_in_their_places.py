@@ -92,6 +92,7 @@ async def test_cells_of_tables_have_what_their_fields_and_pictures_show(tab: Tab
     )
     table = (await tab.call("extract_table", selector="table", rows="lists"))["tables"][0]
     assert table["rows"] == [["Ida", "checked on time", "L", ""], ["Bo", "not checked", "any", "none"]]
+    assert "| L |" in (await tab.call("content", format="markdown"))["content"], "and not the sizes that are not chosen"
 
 
 async def test_a_snapshot_has_the_values_of_bars_gauges_and_sliders(tab: Tab) -> None:
