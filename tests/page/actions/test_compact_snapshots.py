@@ -78,6 +78,7 @@ def trees(draw: st.DrawFn) -> tree.Tree:
         marks = tuple(draw(st.lists(st.sampled_from(MARKS), max_size=1)))
         name, text = draw(st.sampled_from(("", f"name{number}"))), draw(st.sampled_from(("", f"words{number}")))
         ref = None if role == "text" else f"e{number}"
+        name = name if ref else ""  # words alone have none
         nodes.append(tree.Node(depth, role, name=name, text=text, ref=ref, marks=marks))
     return nodes
 
