@@ -2,7 +2,7 @@
 // heading's level, or 0. Also returns at which block the main part begins, and whether there is more.
 import {flatTree} from "./flat_tree.js";
 import {HIDDEN, secretsIn} from "./secret_field.js";
-import {parentOf} from "./past_names.js";
+import {closest, matches, parentOf} from "./past_names.js";
 import {UNDRAWN, MOST_TEXTS, reading, placeOf, blockOf, drawn, unseen, unseenElement, marked, skipped, asSeen} from "./seen.js";
 
 const MOST_NODES = 300000, MOST_BLOCKS = 20000, MOST_CHARACTERS = 1000000;
@@ -25,12 +25,12 @@ export default asSeen((root, mode) => {
     text = mark = '';
   };
   const begin = (parent, block, heading) => {
-    const around = block.matches(CELLS) ? block.closest('tr, [role=row]') : null;
+    const around = matches(block, CELLS) ? closest(block, 'tr, [role=row]') : null;
     at = heading ?? block;
     if (around && around === row) return void (text = text.trimEnd() + ' | ');
     end();
     row = around, level = levelOf(heading);
-    const outer = block.closest('li, [role=listitem]');
+    const outer = closest(block, 'li, [role=listitem]');
     if (outer && outer !== item && !level) mark = '- ';
     item = outer;
     if (start < 0 && main?.contains(parent)) start = blocks.length;
@@ -44,7 +44,7 @@ export default asSeen((root, mode) => {
     put(parent, secretsIn(node).length ? HIDDEN : out ? marked(node.data) : keeps ? node.data : node.data.replace(/\s+/g, ' '));
   };
   const put = (parent, words) => {
-    const block = parent && blockOf(parent), heading = parent?.closest(HEADINGS);
+    const block = parent && blockOf(parent), heading = parent && closest(parent, HEADINGS);
     if (!block) return;
     if ((heading ?? block) !== at) begin(parent, block, heading);
     text += words.slice(0, MOST_CHARACTERS - characters);
@@ -56,7 +56,7 @@ export default asSeen((root, mode) => {
     reading.unseen += names.length;
     for (const name of names) put(e, marked(name));
   };
-  const isUndrawn = e => e.matches(UNDRAWN);
+  const isUndrawn = e => matches(e, UNDRAWN);
   for (const node of flatTree(root, isUndrawn)) {
     cut = nodes++ >= MOST_NODES || blocks.length >= MOST_BLOCKS || characters >= MOST_CHARACTERS;
     if (cut) break;

@@ -1,9 +1,15 @@
-// Reads properties past whatever a page puts in their way: forms answer by their fields' names before their own
-// properties, and documents by their images' names.
+// Reads properties and calls methods past whatever a page puts in their way: forms answer by their fields' names before
+// their own properties, and documents by their images' names.
 const getter = (type, name) => {
   const {get} = Object.getOwnPropertyDescriptor(type.prototype, name);
   return node => get.call(node);
 };
+const method = name => {
+  const of = Element.prototype[name];
+  return (e, ...given) => of.apply(e, given);
+};
+export const matches = method('matches'), closest = method('closest'), firstIn = method('querySelector');
+export const boxOfElement = method('getBoundingClientRect');
 const kindOf = getter(Node, 'nodeType'), slotOfElement = getter(Element, 'assignedSlot'), slotOfText = getter(Text, 'assignedSlot');
 export const parentElement = getter(Node, 'parentElement'), documentOf = getter(Node, 'ownerDocument');
 export const windowOf = getter(Document, 'defaultView'), rootOf = getter(Document, 'documentElement'), bodyOf = getter(Document, 'body');

@@ -6,6 +6,7 @@
 // others count as seen.
 import {flatTree, hasShadows} from "./flat_tree.js";
 import {bodyOf, documentOf, heightIn, isScrolled, parentElement, parentOf, rootOf, widthIn, windowOf} from "./past_names.js";
+import {boxOfElement, closest, firstIn, matches} from "./past_names.js";
 import {HIDDEN, drawsDots, secretsIn} from "./secret_field.js";
 
 export const MOST_TEXTS = 20000;
@@ -13,6 +14,11 @@ const LABEL_CHARACTERS = 120, LEAST_OPACITY = 0.1, LEAST_PX = 2, NEAR_COLOURS = 
 const CONTROLS = 'button, a[href], label, legend, summary, [role=button], [role=link], [role=tab], [role=switch], '
   + '[role=menuitem], [role=menuitemcheckbox], [role=menuitemradio], [role=option], [role=checkbox], [role=radio]';
 export const UNDRAWN = 'script, style, template, noscript, head, option, optgroup, textarea, title';
+// Returns whether an element around a text draws no texts, or not as texts.
+export const inUndrawn = text => {
+  const e = parentElement(text);
+  return !!e && !!closest(e, UNDRAWN);
+};
 export const reading = {judged: false, unseen: 0};
 const places = new Map(), views = new Map(), range = document.createRange();
 let backdrops = 200;
@@ -32,7 +38,7 @@ const cutByPath = (e, path) => {
   if (!path.includes('px')) return /inset\((?:[5-9]\d|100)%|circle\(0/.test(path);
   const px = /^inset\((?:[\d.]+px ?){1,4}\)$/.test(path) && path.match(/[\d.]+(?=px)/g).map(Number);
   if (!px) return false;
-  const box = e.getBoundingClientRect(), [top, right = top, bottom = top, left = right] = px;
+  const box = boxOfElement(e), [top, right = top, bottom = top, left = right] = px;
   return top + bottom >= box.height - 1 || left + right >= box.width - 1;
 };
 const cutByClip = text => {
@@ -70,7 +76,7 @@ const grows = ({playState, effect}) => playState === 'running'
 const slidesOpen = e => e.getAnimations().some(grows);
 const opacityOf = (e, style) => {
   if (style.opacity >= LEAST_OPACITY) return style.opacity;
-  const animations = e.getAnimations(), box = e.getBoundingClientRect(), away = isAway(e, box);
+  const animations = e.getAnimations(), box = boxOfElement(e), away = isAway(e, box);
   if (fadesIn(e, animations, style.opacity) || away && awaitsScrolling(style, box, animations)) return 1;
   const first = documentOf(e)[FIRST] ??= new WeakMap();
   if (!away && !first.has(e)) fresh.add(e);
@@ -91,7 +97,7 @@ export const appears = async () => {
   return false;
 };
 // What a shadow tree's slot does not draw, as in a closed menu, is hidden by none of its own ancestors.
-const slottedAway = (e, {display}) => display === 'none' && (e.localName === 'slot' || !!e.querySelector('slot'));
+const slottedAway = (e, {display}) => display === 'none' && (e.localName === 'slot' || !!firstIn(e, 'slot'));
 const judge = (e, outer) => {
   const style = getComputedStyle(e), {position, overflowX, clipPath} = style, skips = outer.skips || style.contentVisibility === 'hidden' || slottedAway(e, style);
   const out = position === 'absolute' || position === 'fixed';
@@ -138,10 +144,10 @@ const outside = (e, box, place) => {
 const coversBehind = (e, box) => {
   const x = (box.left + box.right) / 2, y = (box.top + box.bottom) / 2;
   const under = other => {
-    const own = other.getBoundingClientRect();
+    const own = boxOfElement(other);
     return own.left <= x && x <= own.right && own.top <= y && y <= own.bottom
-      && (other.matches('img, picture, video, canvas, svg, iframe, object') || paints(getComputedStyle(other))
-        || !!other.querySelector('img, picture, video, canvas'));
+      && (matches(other, 'img, picture, video, canvas, svg, iframe, object') || paints(getComputedStyle(other))
+        || !!firstIn(other, 'img, picture, video, canvas'));
   };
   for (let level = 0; e && level < 8; level++, e = parentOf(e)) {
     for (const pseudo of ['::before', '::after']) {
@@ -193,17 +199,17 @@ export const drawn = text => {
 const lacksInInnerText = text => !rendered(text, true) && drawn(text);
 const seenControl = e => {
   const shown = e.localName === 'label' && e.control ? e.control : e.localName === 'legend' ? parentElement(e) : e;
-  const box = shown.getBoundingClientRect(), why = fault(shown, box, false);
+  const box = boxOfElement(shown), why = fault(shown, box, false);
   return box.width > 4 && box.height > 4 && (!why || (why === 'faint' && shown.localName === 'input'));
 };
 // A control that is faint is worked all the same: so are those that show under the mouse.
 const showsWhenUsed = e => {
-  const box = e.getBoundingClientRect();
-  return !e.matches('label, legend') && box.width > 4 && box.height > 4 && fault(e, box, false) === 'faint';
+  const box = boxOfElement(e);
+  return !matches(e, 'label, legend') && box.width > 4 && box.height > 4 && fault(e, box, false) === 'faint';
 };
 const labels = (text, parent, why) => {
   if (text.data.trim().length > LABEL_CHARACTERS) return false;
-  const control = parent.closest(CONTROLS);
+  const control = closest(parent, CONTROLS);
   if (why === 'faint' && control && showsWhenUsed(control)) return true;
   if (!control || !seenControl(control)) return false;
   if (why === 'cut' || why === 'outside') return true;
@@ -228,7 +234,7 @@ export const unseen = text => {
   }
   return why && labels(text, parent, why) ? '' : why;
 };
-export const unseenElement = e => fault(e, e.getBoundingClientRect(), false);
+export const unseenElement = e => fault(e, boxOfElement(e), false);
 export const texts = function* (root) {
   const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
   for (let text, count = 0; (text = walker.nextNode()) && count < MOST_TEXTS; count++) yield text;
@@ -245,7 +251,7 @@ const rebuilt = (root, instead) => {
     if (node.localName === 'br') written += '\n';
     if (out === '' || !out && !(isText && drawn(node))) continue;
     const parent = isText ? parentOf(node) : node, block = blockOf(parent);
-    if (last && block !== last) written += block.matches('td, th') && last.parentElement === block.parentElement
+    if (last && block !== last) written += matches(block, 'td, th') && last.parentElement === block.parentElement
       ? '\t' : '\n';
     const keeps = /^(pre|break-spaces)/.test(placeOf(parent).style.whiteSpace);
     written += out ? isText ? out : ` ${out} ` : keeps ? node.data : node.data.replace(/\s+/g, ' ');
@@ -259,13 +265,13 @@ export const seenText = (e, hidden, words = new Map()) => {
   const whole = e.innerText ?? e.textContent, deep = hasShadows(e);
   const all = deep ? [...flatTree(e)].filter(node => node.nodeType === Node.TEXT_NODE).slice(0, MOST_TEXTS) : [...texts(e)];
   const cut = deep || words.size > 0 || all.some(lacksInInnerText);
-  if (!cut && (!whole || !whole.trim()) || e.closest?.(UNDRAWN)) return whole;
+  if (!cut && (!whole || !whole.trim()) || e instanceof Element && closest(e, UNDRAWN)) return whole;
   const secrets = secretsIn(e), toAll = hidden && !e.checkVisibility?.({visibilityProperty: true});
   if (!secrets.length && !cut && (!reading.judged || toAll)) return whole;
   const ofAll = !e.checkVisibility?.() && !all.some(drawn), instead = new Map(words), found = new Set();
   for (const text of all) {
     const secret = (deep ? secretsIn(text) : secrets).find(field => field.contains(text)), judged = reading.judged && !toAll && !secret;
-    const why = !judged || text.parentElement?.closest(UNDRAWN) ? '' : unseen(text);
+    const why = !judged || inUndrawn(text) ? '' : unseen(text);
     if (secret) {
       instead.set(text, found.has(secret) ? '' : HIDDEN);
       found.add(secret);

@@ -1,5 +1,5 @@
 // Returns how many texts of an element are unseen.
-import {UNDRAWN, texts, unseen} from "./seen.js";
+import {inUndrawn, texts, unseen} from "./seen.js";
 
 export default root => [...texts(root)].filter(text =>
-  !text.parentElement?.closest(UNDRAWN) && unseen(text)).length;
+  !inUndrawn(text) && unseen(text)).length;

@@ -1,6 +1,7 @@
 // Returns the texts and names of a document that are drawn but unseen, unless the same text is seen elsewhere, and
 // each of its frames' name and whether it is unseen. It judges a limited number of texts, and takes the others for seen.
 import {cut} from "./cut.js";
+import {boxOfElement, matches} from "./past_names.js";
 import {skipped, texts, unseen, unseenElement} from "./seen.js";
 
 const MOST_MS = 1000, MOST_TEXTS_READ = 5000, MOST_WORDS = 1000, MOST_CHARACTERS = 300, MOST_NAMED = 2000;
@@ -21,8 +22,8 @@ export const unseenWords = document => {
       if (why !== 'undrawn' || skipped(text)) note(flat(text.data), why);
     }
     for (const e of [...root.querySelectorAll('[aria-label], [alt], [title], [placeholder]')].slice(0, MOST_NAMED)) {
-      const box = e.getBoundingClientRect(), why = (box.width || box.height) && unseenElement(e);
-      const worked = (why === 'faint' || why === 'cut') && e.matches(WORKED) && box.width > 4 && box.height > 4;
+      const box = boxOfElement(e), why = (box.width || box.height) && unseenElement(e);
+      const worked = (why === 'faint' || why === 'cut') && matches(e, WORKED) && box.width > 4 && box.height > 4;
       for (const name of ['aria-label', 'alt', 'title', 'placeholder']) {
         const text = flat(e.getAttribute(name) ?? '');
         note(text, worked && text.length <= NAME_CHARACTERS ? '' : why);

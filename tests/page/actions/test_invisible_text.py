@@ -56,6 +56,10 @@ IN_THE_WAY: Final = {
     "parentElement": "<div style='opacity:0'><form><input name=parentElement>SECRET",
     "assignedSlot": "<div style='opacity:0'><form><input name=assignedSlot>SECRET",
     "ownerDocument": f"<form><input name=ownerDocument>{FAR}",
+    "querySelector": "<form style='display:none'><input name=querySelector>SECRET",
+    "matches": "<form style='opacity:0' aria-label=a><input name=matches>SECRET",
+    "closest": "<form style='opacity:0'><input name=closest>SECRET",
+    "box": "<form style='opacity:0;clip-path:inset(1px)' title=a><input name=getBoundingClientRect>SECRET",
 }
 """For some property names, documents whose fields or pictures have these names, and so answer in their place."""
 
