@@ -41,7 +41,7 @@ def set_(
     ] = "-",
     command: Annotated[
         str | None,
-        typer.Option(metavar="CMD", help="Ask this at each use, and keep nothing: 'op read op://work/shop/password'."),
+        typer.Option(metavar="CMD", help="Ask this at each use, and keep nothing: 'op read op://team/shop/password'."),
     ] = None,
     totp: Annotated[
         bool, typer.Option("--totp", help="It is an authenticator's key, or its otpauth:// link: its codes are typed.")

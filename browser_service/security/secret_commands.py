@@ -8,7 +8,6 @@ from typing import Final
 
 from pydantic import Field, ValidationError, field_validator
 
-from browse_together.contract.background import Background
 from browse_together.contract.errors import ValidationFailed, VaultLocked, field_details
 from browse_together.contract.model import Model, first_fault
 from browse_together.contract.named_secrets import MOST_CHARACTERS, NamedSecret, Origins, SecretName
@@ -44,14 +43,17 @@ class SecretCommands:
 
     def __init__(self) -> None:
         self._running: dict[str, asyncio.Task[NamedSecret]] = {}
-        self._background = Background()
 
     async def answer(self, asked: SecretCommand) -> NamedSecret:
         """Return the secret that the command prints. Raises VaultLocked, or ValidationFailed if it prints no secret."""
         if (running := self._running.get(asked.name)) is None:
-            running = self._running[asked.name] = self._background.spawn(ask(asked))
-            running.add_done_callback(lambda _: self._running.pop(asked.name))
+            running = self._running[asked.name] = asyncio.create_task(ask(asked), name=asked.name)
+            running.add_done_callback(self._ended)
         return await asyncio.shield(running)
+
+    def _ended(self, running: asyncio.Task[NamedSecret]) -> None:
+        self._running.pop(running.get_name())
+        _ = running.cancelled() or running.exception()  # else asyncio tells of it, if whoever asked has left
 
 
 async def ask(asked: SecretCommand) -> NamedSecret:

@@ -1,4 +1,4 @@
-"""Has a person unlock the vault of a secret that a call types."""
+"""Asks a person to unlock the vault of a secret that a call types."""
 
 from dataclasses import dataclass
 from typing import Final

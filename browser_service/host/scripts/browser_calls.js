@@ -25,6 +25,7 @@ export const browserCalls = (asked, stored, keepsApps) => {
     }
   };
   const {Clipboard, Geolocation, MediaDevices, Notification, Document, Storage} = globalThis;
+  const copiedByPage = event => { if (event.defaultPrevented) copied(event.clipboardData.getData('text/plain')); };
   const copied = text => asked('copy', typeof text === 'string' && text.length <= MOST_COPIED ? text : null);
   note(globalThis, ['print', 'showOpenFilePicker', 'showSaveFilePicker', 'showDirectoryPicker'], asked);
   note(Clipboard?.prototype, ['writeText'], (_, [text]) => copied(text));
@@ -35,9 +36,7 @@ export const browserCalls = (asked, stored, keepsApps) => {
   note(Document.prototype, ['execCommand'], (_, [what]) => {
     if (what !== 'copy') return;
     copied(selected());
-    addEventListener('copy', event => {  // after the page's own listeners
-      if (event.defaultPrevented) copied(event.clipboardData.getData('text/plain'));
-    }, {once: true});
+    addEventListener('copy', copiedByPage, {once: true});  // after the page's own listeners
   });
   note(Clipboard?.prototype, ['read', 'readText'], () => asked('clipboard-read'));
   note(Geolocation?.prototype, ['getCurrentPosition', 'watchPosition'], () => asked('geolocation'));

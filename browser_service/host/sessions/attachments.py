@@ -20,7 +20,9 @@ class Attachments:
 
     def of(self, session_id: str) -> Attachment:
         """Return a session's attachment, which has no browser until one is chosen."""
-        return self._all.setdefault(session_id, Attachment(self._options))
+        if session_id not in self._all:
+            self._all[session_id] = Attachment(self._options)
+        return self._all[session_id]
 
     @property
     def running(self) -> int:

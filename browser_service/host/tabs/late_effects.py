@@ -7,11 +7,11 @@ import math
 import secrets
 import time
 from collections import deque
-from typing import Any, Final, get_args
+from typing import Annotated, Any, Final, get_args
 
 from playwright.async_api import CDPSession, Page, Request, WebSocket
 from playwright.async_api import Error as PlaywrightError
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, StringConstraints, ValidationError
 
 from browse_together.contract.background import AtMost, Background
 from browse_together.contract.cuts import cut
@@ -37,6 +37,7 @@ _TIMERS_WITHIN_S = 0.4
 _MOTION: Final = "function (_, __, most) { return this.motion(most) }"
 _ANSWERS_S: Final = 1.0
 _CHARACTERS: Final = 200
+_MOST_COPIED: Final = 100_000
 _MOST_EARLIER: Final = 5
 _EARLIER_S: Final = 60.0
 
@@ -53,7 +54,7 @@ class _Later(BaseModel):
     stored: str | None = None
     called: str | None = None
     """What a script asked of the browser that no document shows: a function, or a permission that it has not."""
-    copied: str | None = None
+    copied: Annotated[str, StringConstraints(max_length=_MOST_COPIED)] | None = None
     """The text that a script wrote to the clipboard; None if it is not known, or too long."""
     passed: str | None = None
     """The words of an alert that was shown for a moment."""
