@@ -40,6 +40,10 @@ SHOP: Final = """<h1>Shop</h1><a href=/cart>Cart</a><img src=/tea.png alt=tea>
 <div id=from draggable=true>tea</div><div id=to style='height: 40px' ondragover='event.preventDefault()'>bag</div>
 <table><tr><th>Tea<th>Price<tr><td>Assam<td>3</table><p class=c>one</p><p class=c>two</p>
 <iframe id=f src=/frame></iframe><script>console.log('hello'); console.warn('careful')</script>"""
+TOOLS: Final = """<h1>Tools</h1><script>document.modelContext.registerTool({
+    name: 'stock', description: 'Counts what is there.',
+    inputSchema: {type: 'object', properties: {tea: {type: 'string'}}}, annotations: {readOnlyHint: true},
+    execute: () => ({left: 7})})</script>"""
 PAGE: Final[Json] = {"pageId": "shop"}
 LONG: Final = "tea " * 6_000
 
@@ -182,6 +186,7 @@ class Tour:
 def shop(site: Site) -> str:
     site.page("/cart", "<h1>Cart</h1>")
     site.page("/frame", "<p>inside</p>")
+    site.page("/tools", TOOLS)
     site.page("/order", "<h1>Thanks</h1>")
     site.page("/stock", Answer("", 204))
     site.page("/api", Answer('{"total": 3}', content_type="application/json", headers={"X-Left": "7"}))
@@ -208,6 +213,10 @@ async def read(tour: Tour) -> None:
     await tour.call("extract_table", **PAGE, selector="table")
     await tour.call("extract_computed_style", **PAGE, selector="h1")
     await tour.call("get_element", **PAGE, selector="h1")
+    await tour.call("goto", **PAGE, url=f"{tour.shop}tools")
+    await tour.call("list_page_tools", **PAGE)
+    await tour.call("call_page_tool", **PAGE, name="stock", arguments={"tea": "Assam"})
+    await tour.call("goto", **PAGE, url=tour.shop)
 
 
 async def fill(tour: Tour) -> None:
