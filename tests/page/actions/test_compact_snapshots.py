@@ -71,15 +71,18 @@ async def test_boxes_stand_with_each_element(tab: Tab) -> None:
 @st.composite
 def trees(draw: st.DrawFn) -> tree.Tree:
     nodes: tree.Tree = []
-    depth = 0
+    deepest = 0
     for number in range(draw(st.integers(1, 25))):
-        depth = draw(st.integers(0, depth + 1)) if nodes else 0
+        depth = draw(st.integers(0, deepest))
         role = draw(st.sampled_from(ROLES))
-        marks = tuple(draw(st.lists(st.sampled_from(MARKS), max_size=1)))
+        if role == "text":
+            nodes.append(tree.Node(depth, role, name="", text=f"words{number}", ref=None, marks=()))
+            deepest = depth  # words have nothing inside
+            continue
         name, text = draw(st.sampled_from(("", f"name{number}"))), draw(st.sampled_from(("", f"words{number}")))
-        ref = None if role == "text" else f"e{number}"
-        name = name if ref else ""  # words alone have none
-        nodes.append(tree.Node(depth, role, name=name, text=text, ref=ref, marks=marks))
+        marks = tuple(draw(st.lists(st.sampled_from(MARKS), max_size=1)))
+        nodes.append(tree.Node(depth, role, name=name, text=text, ref=f"e{number}", marks=marks))
+        deepest = depth + 1
     return nodes
 
 
