@@ -7,10 +7,10 @@ import pytest
 
 from tests.support import forked
 from tests.support.persons import _attached, _persons, _windows, attached, persons, windows
-from tests.support.persons_chrome import chrome
+from tests.support.persons_chrome import _chrome, chrome
 from tests.support.sharing import start
 
-__all__ = ["_attached", "_persons", "_windows", "attached", "chrome", "persons", "start", "windows"]
+__all__ = ["_attached", "_chrome", "_persons", "_windows", "attached", "chrome", "persons", "start", "windows"]
 
 
 def _are_forked(request: pytest.FixtureRequest) -> bool:

@@ -137,14 +137,22 @@ def _blue(pixel: object) -> int:
     return int(pixel[2]) if isinstance(pixel, tuple) else 0
 
 
-@pytest.fixture
-async def chrome(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[PersonsChrome]:
-    """Run a person's browser, which asks before it lets a program in."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+@pytest.fixture(scope="module")
+async def _chrome(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[PersonsChrome]:
     with screen() as display:
-        browser = PersonsChrome(tmp_path / "chrome", display)
+        browser = PersonsChrome(tmp_path_factory.mktemp("person") / "chrome", display)
         try:
             await browser.ready()
             yield browser
         finally:
             browser.kill()
+
+
+@pytest.fixture
+async def chrome(_chrome: PersonsChrome, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> PersonsChrome:
+    """Return a person's browser, which asks before it lets a program in. A module's tests share it, with its tabs."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    if not _chrome.runs:
+        await _chrome.restart()
+    await become(lambda: not _chrome.asks)
+    return _chrome

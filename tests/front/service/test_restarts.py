@@ -74,6 +74,36 @@ async def kept_now(service: RunningService) -> dict[str, str]:
 # --- pages that wait to be opened ------------------------------------------------------------------------------------
 
 
+async def test_pages_come_back_at_their_urls_with_their_owners_and_match_no_revision_from_before(
+    tmp_path: Path, site: Site
+) -> None:
+    site.page("/shop", Answer("<title>shop</title><input id=a><button>b</button>"))
+    url = site.url("/shop?step=2#pay")
+    async with started(tmp_path) as (service, first), service.agent("Codex", client_id="other") as second:
+        await first.call("goto", pageId="cart", url=url)
+        await first.call("fill", pageId="cart", selector="#a", value="x")
+        before = (await first.reply("get_current_url", pageId="cart")).json()["page"]["revision"]
+        await second.call("goto", pageId="closed", url=url)
+        await second.call("close_page", pageId="closed")
+        await second.call("goto", url=url)
+    visits = site.counts["/shop"]
+    async with started(tmp_path) as (service, first), service.agent("Codex", client_id="other") as second:
+        (mine,) = (await first.call("list_pages"))["yours"]
+        assert (mine["pageId"], mine["url"], mine["title"]) == ("cart", url, "shop")
+        assert [page["pageId"] for page in (await second.call("list_pages"))["yours"]] == ["main"]
+        assert site.counts["/shop"] == visits, "a page comes back when it is used, not before"
+        assert (await second.error("click", pageId="cart", selector="button"))["code"] == "PAGE_OWNED"
+        for revision in (before, before + 1):
+            stale = await first.error("click", pageId="cart", selector="button", ifRevision=revision)
+            assert stale["code"] == "STALE_REVISION"
+        reply = (await first.reply("click", pageId="cart", selector="button")).json()
+        assert reply["success"] is True
+        page = reply["page"]
+        assert (page["url"], page["owner"], page["revision"] > before) == (url, {"label": "Claude", "you": True}, True)
+        (notice,) = reply["notices"]
+        assert notice["text"].startswith(f"cart was reopened at {url}; what was typed and not sent is lost, and so are")
+
+
 async def test_a_foreign_tab_is_not_given_to_the_holder_of_a_page_that_is_not_open_yet(
     tmp_path: Path, site: Site
 ) -> None:

@@ -1,21 +1,21 @@
 """Tests crashes: whatever dies, the next call works under the same pageId, owner and URL, and says what was lost."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
 from typing import Literal
 
 import psutil
 import pytest
 
-from browse_together.contract.calls import Call
-from browse_together.contract.pages import SessionSpec
 from browse_together.contract.wire import DEFAULT_SESSION
 from browser_service.host.sessions.windows import Windows
+from tests.process.service.conftest import whole_service as service
 from tests.support import processes
 from tests.support.listening import become, sent
-from tests.support.service import RunningService, running_service, settings_for, visiting
-from tests.support.sharing import StartService
+from tests.support.service import Agent, RunningService, visiting
 from tests.support.site import Site
+
+__all__ = ["service"]
 
 pytestmark = [pytest.mark.anyio, pytest.mark.whole_browser]
 
@@ -48,20 +48,6 @@ def soonest(*first: Disaster) -> pytest.MarkDecorator:
 def performing(service: RunningService, page_id: str) -> bool:
     entry = service.host.pages.get(page_id)
     return entry is not None and entry.record.live and entry.queue.current is not None
-
-
-@pytest.fixture(scope="module")
-async def lasting(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[RunningService]:
-    async with running_service(settings_for(tmp_path_factory.mktemp("crashes"), queue_wait_ms=60_000)) as service:
-        yield service
-
-
-@pytest.fixture
-async def service(lasting: RunningService) -> AsyncIterator[RunningService]:
-    """Return the same service for all disasters; it works on after each."""
-    yield lasting
-    async with visiting(lasting):
-        pass
 
 
 @each_disaster
@@ -190,47 +176,28 @@ async def test_a_page_that_fails_to_reopen_keeps_its_url_and_is_tried_again(
 
 
 async def test_two_sessions_that_lost_their_browser_share_the_next_one_and_stay_apart(
-    start: StartService, site: Site
+    service: RunningService, agent: Agent, site: Site
 ) -> None:
-    service = await start()
-    host = service.host
-    await host.open(SessionSpec(session_id="apart"))
-    url = site.page("/", "<h1>Here</h1>")
+    url = site.page("/apart", "<h1>Here</h1>")
+    places = {"a1": "apart", "a2": "apart", "d1": DEFAULT_SESSION, "d2": DEFAULT_SESSION}
 
-    async def run(name: str, page_id: str, session_id: str, **body: object) -> dict[str, object]:
-        call = Call.model_validate(
-            {
-                "callId": f"{session_id}-{page_id}-{name}",
-                "seq": 1,
-                "clientId": "c",
-                "body": body,
-                "pageId": page_id,
-                "sessionId": session_id,
-                "opens": True,
-            }
-        )
-        outcome = await host.run(call)
-        assert outcome.error is None, outcome
-        return dict(outcome.result or {})
+    async def cookies() -> list[object]:
+        seen = [await agent.call("evaluate_script", pageId=page, expression="document.cookie") for page in places]
+        return [each["value"] for each in seen]
 
-    places = [("a1", "apart"), ("a2", "apart"), ("d1", DEFAULT_SESSION), ("d2", DEFAULT_SESSION)]
-
-    async def cookies(run_id: str) -> list[object]:
-        script = "document.cookie"
-        found = [await run(run_id, *place, action="evaluate_script", expression=script) for place in places]
-        return [one["value"] for one in found]
-
-    await asyncio.gather(*(run("go", *place, action="goto", url=url) for place in places))
-    await run("set", "a1", "apart", action="evaluate_script", expression="document.cookie = 'who=apart'")
-    await run("set", "d1", DEFAULT_SESSION, action="evaluate_script", expression="document.cookie = 'who=default'")
-    assert await cookies("first") == ["who=apart"] * 2 + ["who=default"] * 2
-    saved = {"apart", DEFAULT_SESSION}
-    await become(lambda: all(host.sessions[s].logins.saved.get("cookies") for s in saved))
+    await agent.call("create_session", sessionId="apart")
+    await asyncio.gather(*(agent.call("goto", pageId=page, sessionId=at, url=url) for page, at in places.items()))
+    for page in ("a1", "d1"):
+        cookie = f"document.cookie = 'who={places[page]}; path=/apart'"
+        await agent.call("evaluate_script", pageId=page, expression=cookie)
+    apart = [f"who={session}" for session in places.values()]
+    assert await cookies() == apart
+    await become(lambda: all("who" in str(service.session(s).logins.saved.get("cookies")) for s in places.values()))
     await browser_dies(service)
-    await asyncio.gather(*(run("again", *place, action="get_page_title") for place in places))
+    await asyncio.gather(*(agent.call("get_page_title", pageId=page) for page in places))
     assert len(processes.browsers(service.settings.data_dir)) == 1
-    assert await cookies("second") == ["who=apart"] * 2 + ["who=default"] * 2
-    assert {state.page_id for state in await host.describe()} == {"a1", "a2", "d1", "d2"}
+    assert await cookies() == apart
+    assert {page["pageId"] for page in (await agent.call("list_pages"))["yours"]} == {*places}
 
 
 class Losing:

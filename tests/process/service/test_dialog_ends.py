@@ -7,8 +7,8 @@ import pytest
 
 from browser_service.host.record.life import Life
 from browser_service.host.tabs import observation
+from tests.process.service.conftest import lasting_service as service
 from tests.process.service.test_crashes import LOST
-from tests.process.service.test_crashes import lasting as service
 from tests.support import processes
 from tests.support.dialogs import CONFIRM, OPENER, asking_no_more, notices, state
 from tests.support.listening import become, connected, listening, present

@@ -16,7 +16,7 @@ from browse_together.contract.errors import BrowserLaunchFailed
 from browser_service.host.sessions.driver import start_driver
 from browser_service.host.sessions.executables import ask_early, find_executable, user_agent
 from browser_service.host.sessions.options import HEADLESS_ARGS, UNWANTED_ARGS, LaunchOptions
-from tests.process.service.test_crashes import lasting as service
+from tests.process.service.conftest import whole_service as service
 from tests.support import processes
 from tests.support.listening import become
 from tests.support.service import Agent, RunningService

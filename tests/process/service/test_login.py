@@ -152,44 +152,6 @@ async def test_two_clients_pages_share_the_login(agent: Agent, other: Agent, sho
     await agent.call("clear_cookies", affectOthers=True)  # of the service that other tests use, too
 
 
-async def test_pages_come_back_at_their_urls_with_their_owners_after_a_restart_and_match_no_revision_from_before(
-    data_dir: Path, shop: Site
-) -> None:
-    url = shop.url("/?step=2#pay")
-    async with (
-        running_service(settings_for(data_dir)) as service,
-        service.agent("Claude", client_id="chat-1") as first,
-        service.agent("Codex", client_id="chat-2") as second,
-    ):
-        await first.call("goto", pageId="cart", url=url)
-        await first.call("fill", pageId="cart", selector="#a", value="x")
-        before = (await first.reply("get_current_url", pageId="cart")).json()["page"]
-        await second.call("goto", pageId="closed", url=url)
-        await second.call("close_page", pageId="closed")
-        await second.call("goto", url=url)
-    visits = shop.counts["/"]
-    async with (
-        running_service(settings_for(data_dir)) as service,
-        service.agent("Claude", client_id="chat-1") as first,
-        service.agent("Codex", client_id="chat-2") as second,
-    ):
-        (mine,) = (await first.call("list_pages"))["yours"]
-        assert (mine["pageId"], mine["url"], mine["title"]) == ("cart", url, "shop")
-        assert [page["pageId"] for page in (await second.call("list_pages"))["yours"]] == ["main"]
-        assert shop.counts["/"] == visits, "a page comes back when it is used, not before"
-        assert (await second.error("click", pageId="cart", selector="button"))["code"] == "PAGE_OWNED"
-        for revision in (before["revision"], before["revision"] + 1):
-            stale = await first.error("click", pageId="cart", selector="button", ifRevision=revision)
-            assert stale["code"] == "STALE_REVISION"
-        reply = (await first.reply("click", pageId="cart", selector="button")).json()
-        assert reply["success"] is True
-        assert reply["page"]["url"] == url
-        assert reply["page"]["owner"] == {"label": "Claude", "you": True}
-        assert reply["page"]["revision"] > before["revision"]
-        (notice,) = reply["notices"]
-        assert notice["text"].startswith(f"cart was reopened at {url}; what was typed and not sent is lost, and so are")
-
-
 async def test_each_page_has_a_window_of_its_own_so_that_none_waits_behind_another(
     service: RunningService, agent: Agent, site: Site
 ) -> None:

@@ -1,6 +1,7 @@
 """Tests the browser in which a person lives: it asks before it lets agents in, once, and is given back as it was."""
 
 import asyncio
+import secrets
 from contextlib import AsyncExitStack
 from pathlib import Path
 
@@ -20,11 +21,12 @@ pytestmark = pytest.mark.anyio
 
 @pytest.fixture
 def bank(site: Site) -> Site:
-    """Serve a site that shows who is signed in."""
-    site.page("/login", Answer("<title>in</title>", headers={"Set-Cookie": "sid=s3cret; Path=/; Max-Age=900"}))
+    """Serve a site that shows who is signed in, to which no other test has been."""
+    login = f"sid={secrets.token_hex()}"
+    site.page("/login", Answer("<title>in</title>", headers={"Set-Cookie": f"{login}; Path=/; Max-Age=900"}))
 
     def home(received: Received) -> Answer:
-        who = "signed in" if "sid=s3cret" in received.headers.get("Cookie", "") else "a stranger"
+        who = "signed in" if login in received.headers.get("Cookie", "") else "a stranger"
         return Answer(f"<title>bank</title><h1>{who}</h1>")
 
     site.page("/", home)

@@ -18,9 +18,9 @@ from browser_service.host.pages import recovery
 from browser_service.host.sessions import processes as endings
 from browser_service.host.sessions.executables import installed_browser
 from browser_service.host.sessions.processes import Orphans
+from tests.process.service.conftest import lasting_service as service
 from tests.process.service.test_crashes import Disaster as Kill
 from tests.process.service.test_crashes import browser_dies, performing, renderers_die, soonest
-from tests.process.service.test_crashes import lasting as service
 from tests.support import processes
 from tests.support.listening import become, sent
 from tests.support.service import Agent, RunningService

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.process.service.test_crashes import lasting as service
+from tests.process.service.conftest import lasting_service as service
 from tests.support import processes
 from tests.support.listening import become
 from tests.support.service import Agent, RunningService

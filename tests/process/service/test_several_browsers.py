@@ -23,22 +23,28 @@ pytestmark = pytest.mark.anyio
 Browsers = dict[str, Persons]
 
 
-@pytest.fixture
-async def browsers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Browsers]:
-    """Run two browsers of one person, each with a profile and an account."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+@pytest.fixture(scope="module")
+async def _browsers(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Browsers]:
     with ExitStack() as stack:
         running: Browsers = {}
         for name in ("private", "work"):
-            (directory := tmp_path / name).mkdir()
-            account = {"Default": {"name": f"My {name}", "user_name": f"me@{name}.example"}}
-            local = {"profile": {"info_cache": account, "last_used": "Default"}}
-            (directory / "Local State").write_text(json.dumps(local))
-            running[name] = Persons(directory)
+            running[name] = Persons(tmp_path_factory.mktemp(name))
             stack.callback(running[name].end)
         for each in running.values():
             await each.ready()
         yield running
+
+
+@pytest.fixture
+async def browsers(_browsers: Browsers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Browsers:
+    """Return two browsers of one person, each with a profile and an account, which all tests share."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    for name, each in _browsers.items():
+        account = {"Default": {"name": f"My {name}", "user_name": f"me@{name}.example"}}
+        local = {"profile": {"info_cache": account, "last_used": "Default"}}
+        (each.port_file.parent / "Local State").write_text(json.dumps(local))
+        await each.forget()
+    return _browsers
 
 
 @pytest.fixture

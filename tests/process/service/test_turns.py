@@ -6,7 +6,7 @@ import psutil
 import pytest
 
 from browser_service.host.pages import recovery
-from tests.process.service.test_crashes import lasting as service
+from tests.process.service.conftest import lasting_service as service
 from tests.support import processes
 from tests.support.json import AnyJson
 from tests.support.listening import PATIENCE_S
