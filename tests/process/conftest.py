@@ -6,11 +6,14 @@ from collections.abc import Iterator
 import pytest
 
 from tests.support import forked
-from tests.support.persons import _attached, _persons, _windows, attached, persons, windows
+from tests.support.persons import _at_windows, _attached, _persons, _windows, at_windows, attached, persons, windows
 from tests.support.persons_chrome import _chrome, chrome
 from tests.support.sharing import start
 
-__all__ = ["_attached", "_chrome", "_persons", "_windows", "attached", "chrome", "persons", "start", "windows"]
+__all__ = [
+    *("_at_windows", "_attached", "_chrome", "_persons", "_windows"),
+    *("at_windows", "attached", "chrome", "persons", "start", "windows"),
+]
 
 
 def _are_forked(request: pytest.FixtureRequest) -> bool:

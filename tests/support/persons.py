@@ -208,3 +208,18 @@ async def windows(_windows: Persons) -> Persons:
     """Return a person's browser whose windows are on a screen, which a module's tests share."""
     await _windows.forget()
     return _windows
+
+
+@pytest.fixture(scope="module")
+async def _at_windows(_windows: Persons, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[RunningService]:
+    settings = settings_for(tmp_path_factory.mktemp("at_windows"), attached_tabs="shared", cdp_url=_windows.url)
+    async with running_service(settings) as service:
+        yield service
+
+
+@pytest.fixture
+async def at_windows(_at_windows: RunningService, windows: Persons) -> AsyncIterator[RunningService]:  # noqa: ARG001 - as there
+    """Return a service that has the tabs of that browser, which a module's tests share as well."""
+    await _at_windows.session().context()
+    async with visiting(_at_windows):
+        yield _at_windows

@@ -7,7 +7,7 @@ import base64
 import pytest
 
 from tests.support.listening import become, sent
-from tests.support.service import Agent, RunningService
+from tests.support.service import Agent, RunningService, visiting
 from tests.support.site import Answer, Site
 
 pytestmark = pytest.mark.anyio
@@ -42,6 +42,17 @@ async def test_an_act_without_a_page_does_not_land_on_the_tab_that_another_used_
     await other.call("click", selector="#b")
     assert (await agent.call("evaluate_script", pageId="own", expression="window.hits ?? 0"))["value"] == 0
     assert (await other.call("evaluate_script", pageId="others", expression="window.hits ?? 0"))["value"] == 1
+
+
+async def test_the_last_one_out_leaves_the_login_behind(service: RunningService, site: Site) -> None:
+    site.page("/in", Answer(HTML, headers={"set-cookie": "login=ana; Path=/in"}))
+    async with visiting(service) as first:
+        await first.call("goto", pageId="own", url=site.url("/in"))
+        await service.release(first)
+    async with visiting(service) as second:
+        await second.call("goto", pageId="mine", url=site.url("/in"))
+        found = await second.call("evaluate_script", pageId="mine", expression="document.cookie")
+        assert found["value"] == "login=ana"
 
 
 async def test_a_tab_of_another_is_not_closed(agent: Agent, other: Agent, site: Site) -> None:

@@ -1,22 +1,17 @@
 """Tests elements and addresses that cannot be had: each error says why and what to do, and the page stays usable."""
 
-from pathlib import Path
-
 import pytest
 
-from tests.support.service import running_service, settings_for
+from tests.support.service import RunningService, visiting
 from tests.support.site import Answer, Site
 
 pytestmark = [pytest.mark.anyio, pytest.mark.one_window]
 
 
-async def test_a_forbidden_host_is_not_even_asked_by_redirect_or_frame(site: Site, tmp_path: Path) -> None:
+async def test_a_forbidden_host_is_not_even_asked_by_redirect_or_frame(limited: RunningService, site: Site) -> None:
     site.page("/forbidden", "secret")
     forbidden = site.url("/forbidden", "localhost")
-    async with (
-        running_service(settings_for(tmp_path, url_blacklist=["localhost"])) as service,
-        service.agent() as agent,
-    ):
+    async with visiting(limited) as agent:
         hop = site.page("/hop", Answer(status=302, headers={"location": forbidden}))
         assert (await agent.error("goto", pageId="p", url=forbidden))["code"] == "FORBIDDEN"
         assert (await agent.error("goto", pageId="p", url=hop))["code"] == "NAVIGATION_FAILED"

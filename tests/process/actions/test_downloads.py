@@ -1,25 +1,17 @@
 """Tests downloads: told by the act that began them, listed, fetched by their owner alone, and never larger than
 allowed."""
 
-from collections.abc import AsyncIterator
-
 import pytest
 
 from tests.page.actions.test_downloads import LINKS, attached
-from tests.support.service import RunningService, running_service, settings_for
+from tests.support.service import RunningService, visiting
 from tests.support.site import Site
 
 pytestmark = pytest.mark.anyio
 
 
-@pytest.fixture(scope="module")
-async def small(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[RunningService]:
-    async with running_service(settings_for(tmp_path_factory.mktemp("data"), download_max_mb=1)) as service:
-        yield service
-
-
-async def test_a_download_over_the_limit_is_stopped_and_says_so(small: RunningService, site: Site) -> None:
-    async with small.agent() as agent:
+async def test_a_download_over_the_limit_is_stopped_and_says_so(limited: RunningService, site: Site) -> None:
+    async with visiting(limited) as agent:
         site.page("/big.bin", attached("big.bin", b"x" * 1_000_001))
         await agent.call("goto", pageId="p", url=site.page("/links", LINKS))
         result = await agent.call("click", selector="text=Big")
@@ -30,8 +22,8 @@ async def test_a_download_over_the_limit_is_stopped_and_says_so(small: RunningSe
         assert f"download 'big.bin' failed: {known['reason']}" in result["observed"]
 
 
-async def test_a_download_that_breaks_off_says_why(small: RunningService, site: Site) -> None:
-    async with small.agent() as agent:
+async def test_a_download_that_breaks_off_says_why(limited: RunningService, site: Site) -> None:
+    async with visiting(limited) as agent:
         site.page("/broken.bin", attached("broken.bin", headers={"content-length": "99"}))
         await agent.call("goto", pageId="q", url=site.page("/links", LINKS))
         (known,) = (await agent.call("click", selector="text=Broken"))["downloads"]

@@ -6,15 +6,15 @@ from pathlib import Path
 import pytest
 
 from tests.page.actions.test_files import BYTES, FORM
-from tests.support.service import Agent, running_service, settings_for
+from tests.support.service import Agent, RunningService, visiting
 from tests.support.site import Answer, Site
 
 pytestmark = pytest.mark.anyio
 
 
 @pytest.fixture(scope="module")
-async def folders(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[tuple[Agent, Path]]:
-    root, data = tmp_path_factory.mktemp("outbox"), tmp_path_factory.mktemp("data")
+async def folders(limited: RunningService, outbox: Path) -> AsyncIterator[tuple[Agent, Path]]:
+    root = outbox
     (root / "deep").mkdir()
     (root / "deep" / "report.csv").write_bytes(BYTES)
     (root.parent / "secret.txt").write_text("secret")
@@ -22,7 +22,7 @@ async def folders(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[tup
     (root / "way").symlink_to(root.parent)
     with (root / "huge.bin").open("wb") as huge:
         huge.truncate(50_000_001)
-    async with running_service(settings_for(data, upload_roots=(root,))) as service, service.agent() as agent:
+    async with visiting(limited) as agent:
         with Site() as site:
             await agent.call("goto", pageId="p", url=site.page("/", Answer(FORM)))
             yield agent, root

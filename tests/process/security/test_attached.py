@@ -62,11 +62,8 @@ async def test_popups_frames_and_links_lead_agents_nowhere_that_the_rules_forbid
         assert [received.path for received in site.received if "/there" in received.path] == ["/there?person"]
 
 
-async def test_the_middle_button_pastes_nothing_that_others_selected(
-    start: StartService, windows: Persons, site: Site
-) -> None:
-    service = await start(attached_tabs="shared", cdp_url=windows.url)
-    async with service.agent() as agent, service.agent() as other:
+async def test_the_middle_button_pastes_nothing_that_others_selected(at_windows: RunningService, site: Site) -> None:
+    async with at_windows.agent() as agent, at_windows.agent() as other:
         await agent.call("goto", pageId="mine", url=site.page("/", FORM))
         await agent.call("share_page", pageId="mine", access="private")
         await agent.call("fill", pageId="mine", selector="#a", value="the words of a private page")
@@ -80,11 +77,10 @@ async def test_the_middle_button_pastes_nothing_that_others_selected(
 
 
 async def test_a_printing_page_is_reported_and_can_be_left(
-    start: StartService, windows: Persons, site: Site, monkeypatch: pytest.MonkeyPatch
+    at_windows: RunningService, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tab, "_TITLE_WITHIN_S", 5.0)  # a machine may be busy
-    service = await start(attached_tabs="shared", cdp_url=windows.url)
-    async with service.agent() as agent:
+    async with at_windows.agent() as agent:
         await agent.call("goto", pageId="p", url=site.page("/", "<button onclick='print()'>Print</button>"))
         await agent.error("click", pageId="p", selector="button", timeout=1_000)
         assert "such as that for printing" in (await agent.error("snapshot", pageId="p"))["message"]

@@ -13,8 +13,7 @@ from browser_service.host.tabs import presses
 from tests.support.json import AnyJson
 from tests.support.listening import PATIENCE_S, become
 from tests.support.persons import Persons, their_page
-from tests.support.service import Agent
-from tests.support.sharing import StartService
+from tests.support.service import Agent, RunningService
 from tests.support.site import Site
 
 pytestmark = pytest.mark.anyio
@@ -90,14 +89,13 @@ async def notices(agent: Agent, action: str, **arguments: AnyJson) -> list[str]:
 
 
 async def test_what_a_person_types_while_an_agent_acts_is_told_and_the_next_act_waits_until_they_are_still(
-    start: StartService, windows: Persons, site: Site, monkeypatch: pytest.MonkeyPatch
+    at_windows: RunningService, windows: Persons, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(presses, "STILL_S", 1.0)
     site.page("/key", "")
     hands = Hands(windows.display)
     await windows.open(site.page("/", FORM))
-    service = await start(attached_tabs="shared", cdp_url=windows.url)
-    async with service.agent() as agent:
+    async with at_windows.agent() as agent:
         await agent.call("goto", pageId="mine", url=site.page("/mine", "mine"))
         await agent.call("close_page", pageId="mine")
         theirs = await their_page(agent, site.url("/"))
@@ -125,11 +123,10 @@ async def test_what_a_person_types_while_an_agent_acts_is_told_and_the_next_act_
 
 
 async def test_no_press_of_an_agents_own_is_taken_for_a_persons(
-    start: StartService, windows: Persons, site: Site
+    at_windows: RunningService, windows: Persons, site: Site
 ) -> None:
     await windows.open(site.page("/", ALL_KINDS))
-    service = await start(attached_tabs="shared", cdp_url=windows.url)
-    async with service.agent() as agent:
+    async with at_windows.agent() as agent:
         await agent.call("goto", pageId="mine", url=site.page("/mine", "mine"))
         await agent.call("close_page", pageId="mine")
         theirs = await their_page(agent, site.url("/"))
@@ -143,7 +140,7 @@ async def test_no_press_of_an_agents_own_is_taken_for_a_persons(
 
 
 async def test_what_a_person_clicks_while_an_agents_click_waits_is_told_whether_the_click_comes_or_not(
-    start: StartService, windows: Persons, site: Site, monkeypatch: pytest.MonkeyPatch
+    at_windows: RunningService, windows: Persons, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begun, begin = asyncio.Event(), presses.Presses.begin_act
 
@@ -155,8 +152,7 @@ async def test_what_a_person_clicks_while_an_agents_click_waits_is_told_whether_
     monkeypatch.setattr(presses.Presses, "begin_act", note_begin)
     hands = Hands(windows.display)
     await windows.open(site.page("/", SHUT))
-    service = await start(attached_tabs="shared", cdp_url=windows.url)
-    async with service.agent() as agent:
+    async with at_windows.agent() as agent:
         await agent.call("goto", pageId="mine", url=site.page("/mine", "mine"))
         await agent.call("close_page", pageId="mine")
         theirs = await their_page(agent, site.url("/"))

@@ -24,6 +24,21 @@ async def _whole(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Runn
         yield service
 
 
+@pytest.fixture(scope="package")
+async def _narrow(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[RunningService]:
+    settings = settings_for(tmp_path_factory.mktemp("narrow"), max_pages=1, dialog_wait_ms=300)
+    async with running_service(settings) as service:
+        yield service
+
+
+@pytest.fixture
+async def narrow(_narrow: RunningService) -> AsyncIterator[RunningService]:
+    """Return a service that has room for one page, and dismisses a dialog soon."""
+    yield _narrow
+    async with visiting(_narrow):
+        pass
+
+
 @pytest.fixture
 async def lasting_service(_lasting: RunningService) -> AsyncIterator[RunningService]:
     """Return the same service for all disasters, and leave it no page."""

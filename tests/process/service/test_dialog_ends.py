@@ -22,13 +22,12 @@ pytestmark = pytest.mark.anyio
 
 
 async def test_an_unanswered_dialog_is_dismissed_with_a_notice_and_the_calls_end_can_be_read(
-    start: StartService, site: Site
+    narrow: RunningService, site: Site
 ) -> None:
-    service = await start(dialog_wait_ms=300)
-    async with service.agent() as agent:
+    async with narrow.agent() as agent:
         await agent.call("goto", pageId="p", url=site.page("/", "x"))
         asked = await agent.call("evaluate_script", pageId="p", expression="[confirm('Delete all?')]")
-        await asking_no_more(service, "p")
+        await asking_no_more(narrow, "p")
         end = await agent.reply("get_call", callId=asked["callId"])
         assert end.json()["result"]["value"] == [False]
         (told,) = notices(end)
@@ -39,12 +38,11 @@ async def test_an_unanswered_dialog_is_dismissed_with_a_notice_and_the_calls_end
 
 
 async def test_an_unanswered_dialog_of_a_rejected_popup_blocks_nobody_for_long(
-    start: StartService, site: Site, monkeypatch: pytest.MonkeyPatch
+    narrow: RunningService, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(observation, "_POPUP_S", 0.3)  # no page of ours comes of it
-    service = await start(dialog_wait_ms=300, max_pages=1)
     site.page("/popup", "<script>alert('hi')</script>")
-    async with service.agent() as agent:
+    async with narrow.agent() as agent:
         await agent.call("goto", pageId="p", url=site.page("/", OPENER))
         await agent.call("click", pageId="p", selector="button")
         assert (await agent.call("evaluate_script", pageId="p", expression="1"))["value"] == 1

@@ -11,7 +11,7 @@ from browser_service.host.sessions.memory import exact_mb, machine_mb, rough_mb
 from tests.support.idle_time import host_of, parked, rests
 from tests.support.listening import become, watching
 from tests.support.processes import browsers
-from tests.support.service import RunningService, running_service, settings_for
+from tests.support.service import RunningService, running_service, settings_for, visiting
 from tests.support.sharing import StartService
 from tests.support.site import Answer, Site
 
@@ -102,18 +102,17 @@ async def test_a_browser_that_cannot_start_keeps_no_service_from_starting(start:
 
 
 async def test_when_memory_is_short_idle_pages_are_parked_new_ones_refused_and_open_ones_go_on(
-    start: StartService, site: Site
+    limited: RunningService, site: Site
 ) -> None:
     url = site.page("/", "<button>b</button>")
-    service = await start(min_instances=1)
-    host = host_of(service)
-    async with service.agent() as agent:
+    host = host_of(limited)
+    async with visiting(limited) as agent:
         for page_id in ("used", "idle"):
             await agent.call("goto", pageId=page_id, url=url)
         host.memory.limit_mb = 1
         host.pages["idle"].record.used_at -= 300
         await host.room.sweep()
-        assert parked(service) == {"idle"}
+        assert parked(limited) == {"idle"}
         found = await agent.error("open_page", pageId="new")
         assert found["code"] == "RESOURCE_EXHAUSTED"
         assert "1 MB is the limit (BROWSE_MEMORY_MB); no page was opened" in found["message"]

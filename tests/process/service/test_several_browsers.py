@@ -28,7 +28,11 @@ async def _browsers(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[B
     with ExitStack() as stack:
         running: Browsers = {}
         for name in ("private", "work"):
-            running[name] = Persons(tmp_path_factory.mktemp(name))
+            directory = tmp_path_factory.mktemp(name)
+            account = {"Default": {"name": f"My {name}", "user_name": f"me@{name}.example"}}
+            local = {"profile": {"info_cache": account, "last_used": "Default"}}
+            (directory / "Local State").write_text(json.dumps(local))
+            running[name] = Persons(directory)
             stack.callback(running[name].end)
         for each in running.values():
             await each.ready()
@@ -39,10 +43,7 @@ async def _browsers(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[B
 async def browsers(_browsers: Browsers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Browsers:
     """Return two browsers of one person, each with a profile and an account, which all tests share."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    for name, each in _browsers.items():
-        account = {"Default": {"name": f"My {name}", "user_name": f"me@{name}.example"}}
-        local = {"profile": {"info_cache": account, "last_used": "Default"}}
-        (each.port_file.parent / "Local State").write_text(json.dumps(local))
+    for each in _browsers.values():
         await each.forget()
     return _browsers
 
