@@ -10,10 +10,8 @@ from tests.support.persons import _at_windows, _attached, _persons, _windows, at
 from tests.support.persons_chrome import _chrome, chrome
 from tests.support.sharing import start
 
-__all__ = [
-    *("_at_windows", "_attached", "_chrome", "_persons", "_windows"),
-    *("at_windows", "attached", "chrome", "persons", "start", "windows"),
-]
+__all__ = ["_at_windows", "_attached", "_chrome", "_persons", "_windows", "at_windows", "attached", "chrome"]
+__all__ += ["persons", "start", "windows"]
 
 
 def _are_forked(request: pytest.FixtureRequest) -> bool:
