@@ -157,7 +157,7 @@ async def their_page(agent: Agent, url: str) -> str:
     return at(await list_until(agent, lambda listed: bool(at(listed))))[0]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 async def _persons(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Persons]:
     browser = Persons(tmp_path_factory.mktemp("persons"))
     try:
@@ -168,10 +168,10 @@ async def _persons(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Pe
 
 
 @pytest.fixture
-async def persons(_persons: Persons) -> Persons:
-    """Return a person's browser with a blank tab, which a module's tests share."""
+async def persons(_persons: Persons) -> AsyncIterator[Persons]:
+    """Return a person's browser with a blank tab, which all tests share. Each leaves it no other."""
+    yield _persons
     await _persons.forget()
-    return _persons
 
 
 @pytest.fixture(scope="module")
@@ -192,7 +192,7 @@ async def attached(_attached: RunningService, persons: Persons) -> AsyncIterator
         yield _attached
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 async def _windows(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Persons]:
     with screen() as display:
         browser = Persons(tmp_path_factory.mktemp("windows"), display=display)
@@ -204,13 +204,13 @@ async def _windows(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Pe
 
 
 @pytest.fixture
-async def windows(_windows: Persons) -> Persons:
-    """Return a person's browser whose windows are on a screen, which a module's tests share."""
+async def windows(_windows: Persons) -> AsyncIterator[Persons]:
+    """Return a person's browser whose windows are on a screen, which all tests share. Each leaves it no other tab."""
+    yield _windows
     await _windows.forget()
-    return _windows
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 async def _at_windows(_windows: Persons, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[RunningService]:
     settings = settings_for(tmp_path_factory.mktemp("at_windows"), attached_tabs="shared", cdp_url=_windows.url)
     async with running_service(settings) as service:
@@ -219,7 +219,7 @@ async def _at_windows(_windows: Persons, tmp_path_factory: pytest.TempPathFactor
 
 @pytest.fixture
 async def at_windows(_at_windows: RunningService, windows: Persons) -> AsyncIterator[RunningService]:  # noqa: ARG001 - as there
-    """Return a service that has the tabs of that browser, which a module's tests share as well."""
+    """Return a service that has the tabs of that browser, which all tests share as well."""
     await _at_windows.session().context()
     async with visiting(_at_windows):
         yield _at_windows

@@ -28,11 +28,7 @@ async def _browsers(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[B
     with ExitStack() as stack:
         running: Browsers = {}
         for name in ("private", "work"):
-            directory = tmp_path_factory.mktemp(name)
-            account = {"Default": {"name": f"My {name}", "user_name": f"me@{name}.example"}}
-            local = {"profile": {"info_cache": account, "last_used": "Default"}}
-            (directory / "Local State").write_text(json.dumps(local))
-            running[name] = Persons(directory)
+            running[name] = Persons(tmp_path_factory.mktemp(name) / "profile")
             stack.callback(running[name].end)
         for each in running.values():
             await each.ready()
@@ -41,7 +37,7 @@ async def _browsers(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[B
 
 @pytest.fixture
 async def browsers(_browsers: Browsers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Browsers:
-    """Return two browsers of one person, each with a profile and an account, which all tests share."""
+    """Return two browsers of one person, which all tests share."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     for each in _browsers.values():
         await each.forget()
@@ -68,10 +64,26 @@ async def post(person: Agent, path: str, **body: AnyJson) -> dict[str, AnyJson]:
     return dict(reply["result"] if reply["success"] else reply["error"])
 
 
+async def attach(person: Agent, name: str, directory: Path) -> None:
+    state = await post(person, wire.ATTACH, profileDir=str(directory), sessionId=name)
+    assert (state["state"], state["sessionId"]) == ("attached", name), state
+
+
 async def attach_all(person: Agent, browsers: Browsers) -> None:
     for name, each in browsers.items():
-        state = await post(person, wire.ATTACH, profileDir=str(each.port_file.parent), sessionId=name)
-        assert (state["state"], state["sessionId"]) == ("attached", name), state
+        await attach(person, name, each.port_file.parent)
+
+
+def with_account(name: str, browser: Persons) -> Path:
+    """Return the directory around a browser's own, which leads to it and has an account, as the browser itself keeps it
+    only while somebody is signed in."""
+    directory = browser.port_file.parents[1]
+    (directory / browser.port_file.name).symlink_to(browser.port_file)
+    (directory / "SingletonLock").symlink_to((browser.port_file.parent / "SingletonLock").readlink())
+    account = {"Default": {"name": f"My {name}", "user_name": f"me@{name}.example"}}
+    local = {"profile": {"info_cache": account, "last_used": "Default"}}
+    (directory / "Local State").write_text(json.dumps(local))
+    return directory
 
 
 async def heading(agent: Agent, page_id: str) -> str:
@@ -87,7 +99,8 @@ async def test_each_chat_works_in_the_browser_of_its_session_and_is_told_once_wh
         await each.open(who.url(f"/login/{name}"))
     async with AsyncExitStack() as stack:
         person = await stack.enter_async_context(service.agent(operator=True))
-        await attach_all(person, browsers)
+        for name, each in browsers.items():
+            await attach(person, name, with_account(name, each))
         private, work, other = [await stack.enter_async_context(service.agent()) for _ in range(3)]
         for agent, name in ((private, "private"), (work, "work")):
             agent.http.headers[wire.SESSION] = name
