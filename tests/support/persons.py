@@ -218,8 +218,8 @@ async def _at_windows(_windows: Persons, tmp_path_factory: pytest.TempPathFactor
 
 
 @pytest.fixture
-async def at_windows(_at_windows: RunningService, windows: Persons) -> AsyncIterator[RunningService]:  # noqa: ARG001 - as there
+async def at_windows(_at_windows: RunningService, windows: Persons) -> RunningService:  # noqa: ARG001 - as there
     """Return a service that has the tabs of that browser, which all tests share as well."""
     await _at_windows.session().context()
-    async with visiting(_at_windows):
-        yield _at_windows
+    await become(lambda: len(_at_windows.known_pages()) == 1)
+    return _at_windows

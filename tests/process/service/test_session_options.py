@@ -4,6 +4,7 @@ import pytest
 
 from tests.page.service.test_session_options import LOGIN, SIGN_IN, SIGNED_IN, seen
 from tests.support.listening import become
+from tests.support.service import Agent
 from tests.support.sharing import StartService
 from tests.support.site import Site
 
@@ -24,7 +25,7 @@ async def test_a_service_with_visible_windows_starts_a_headless_browser_on_reque
         await agent.call("browser_quit")
 
 
-async def test_a_persistent_session_outlives_the_service_with_its_logins_and_pages(
+async def test_a_persistent_session_outlives_the_service_with_its_logins_and_pages_and_another_leaves_none(
     start: StartService, site: Site
 ) -> None:
     url = site.page("/", LOGIN)
@@ -34,6 +35,7 @@ async def test_a_persistent_session_outlives_the_service_with_its_logins_and_pag
         await agent.call("create_session", sessionId="lost")
         await agent.call("goto", pageId="in", sessionId="kept", url=url)
         await agent.call("goto", pageId="out", sessionId="lost", url=url)
+        await agent.call("save_session_state", sessionId="lost")
         await seen(agent, SIGN_IN, pageId="in")
         await become(lambda: first.session("kept").logins.saved.get("origins"))
         await first.host.stop()
@@ -44,32 +46,29 @@ async def test_a_persistent_session_outlives_the_service_with_its_logins_and_pag
         assert await seen(agent, "navigator.language", pageId="in") == "fr-FR"
         assert (await stranger.error("open_page", sessionId="kept"))["code"] == "FORBIDDEN"
         assert (await agent.error("content", pageId="out"))["code"] == "SESSION_NOT_FOUND"
+        await is_a_stranger(stranger, "lost", site)
         await agent.call("destroy_session", sessionId="kept")
     third = await start()
     assert third.known_sessions() == ["default"]
 
 
-@pytest.mark.parametrize("persistent", [True, False])
-async def test_a_session_of_an_earlier_ones_name_has_nothing_of_its_logins(
-    start: StartService, site: Site, *, persistent: bool
+async def test_a_session_of_a_closed_ones_name_has_nothing_of_its_logins(
+    agent: Agent, other: Agent, site: Site
 ) -> None:
-    """Neither after that one was closed, nor where it ended with the service."""
-    url = site.page("/", LOGIN)
-    service = await start()
-    async with service.agent(client_id="ana") as ana:
-        await ana.call("create_session", sessionId="shop", persistent=persistent)
-        await ana.call("goto", pageId="in", sessionId="shop", url=url)
-        await ana.call("save_session_state", sessionId="shop")
-        if persistent:
-            await seen(ana, SIGN_IN, pageId="in")
-            await ana.call("close_session", sessionId="shop")
-        else:
-            await service.host.stop()
-            service = await start()
-    site.page("/", "no new cookie")
-    async with service.agent(client_id="eve") as eve:
-        await eve.call("create_session", sessionId="shop", persistent=True)
-        await eve.call("goto", pageId="hers", sessionId="shop", url=url)
-        assert await seen(eve, SIGNED_IN, pageId="hers") == ["", None]
-        assert (await eve.error("restore_session_state", sessionId="shop"))["status"] == 404
-        assert (await eve.call("get_session", sessionId="shop"))["savedStates"] == []
+    await agent.call("create_session", sessionId="shop", persistent=True)
+    await agent.call("goto", pageId="in", sessionId="shop", url=site.page("/", LOGIN))
+    await agent.call("save_session_state", sessionId="shop")
+    await seen(agent, SIGN_IN, pageId="in")
+    await agent.call("close_session", sessionId="shop")
+    await is_a_stranger(other, "shop", site)
+
+
+async def is_a_stranger(agent: Agent, session_id: str, site: Site) -> None:
+    """Check that an agent that makes a session of this name has nothing of an earlier one's logins."""
+    url = site.page("/", "no new cookie")
+    await agent.call("create_session", sessionId=session_id, persistent=True)
+    await agent.call("goto", pageId="hers", sessionId=session_id, url=url)
+    assert await seen(agent, SIGNED_IN, pageId="hers") == ["", None]
+    assert (await agent.error("restore_session_state", sessionId=session_id))["status"] == 404
+    assert (await agent.call("get_session", sessionId=session_id))["savedStates"] == []
+    await agent.call("destroy_session", sessionId=session_id)
