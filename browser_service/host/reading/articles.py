@@ -14,6 +14,8 @@ from browse_together.contract.next_calls import next_call
 
 _MOST_CHARACTERS: Final = 2_000_000
 """The most HTML that is converted, in characters. A million takes about a second."""
+_KEPT: Final = "\ufdd0"
+"""Stands for a blank that begins a line and that people see: the library would drop it."""
 _NAMES: Final = "(script|style|noscript|template)"
 _UNSHOWN: Final = re.compile(rf"<(?:{_NAMES}\b|/{_NAMES}\s*>)", re.IGNORECASE)
 
@@ -40,7 +42,8 @@ def _markdown(html: str) -> str:
         ) from None
     cut = len(shown) - _MOST_CHARACTERS
     rest = f"\n\n(cut: {cut:,} characters of HTML follow)" if cut > 0 else ""
-    return re.sub(r"\n{3,}", "\n\n", converted).strip() + rest
+    lines = re.sub(f"{_KEPT}+(?=\n|$)", "", converted)
+    return re.sub(r"\n{3,}", "\n\n", lines).strip().replace(_KEPT, " ") + rest
 
 
 def _shown(html: str) -> Iterator[str]:

@@ -1,7 +1,8 @@
 // Returns tag, text and visibility of the first elements found, to tell them apart.
 import {cut} from "./cut.js";
 import {plainValue} from "./secret_field.js";
-import {asSeen, seenText} from "./seen.js";
+import {asSeen} from "./seen.js";
+import {seenText} from "./seen_text.js";
 
 export default asSeen((elements, most) => elements.slice(0, most).map(e => ({
   tag: e.tagName.toLowerCase(),

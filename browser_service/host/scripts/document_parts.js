@@ -1,7 +1,9 @@
 // Reads texts, addresses and parts of a document. Selectors also search open shadow roots, as Playwright's do.
 import {documentHasShadows} from "./flat_tree.js";
+import {allIn, matches} from "./past_names.js";
 import {plainValue} from "./secret_field.js";
-import {seenData, seenText} from "./seen.js";
+import {unseenElement} from "./seen.js";
+import {seenData, seenText} from "./seen_text.js";
 
 export const line = text => (text ?? '').replace(/\s+/g, ' ').trim();
 export const textOf = (e, hidden) => {
@@ -10,19 +12,29 @@ export const textOf = (e, hidden) => {
   if (e.matches('textarea, input:not([type=checkbox], [type=radio], [type=file])')) return plainValue(e);
   return seenText(e, hidden);
 };
-// Returns the text of a table's cell, with what its fields and pictures show.
-const SHOWING = 'input:not([type=hidden], [type=file]), select, textarea, img[alt], [role=checkbox], [role=switch], [role=radio]';
-const shows = e => {
-  const ticked = e.matches('[type=checkbox], [type=radio]') ? e.checked : e.ariaChecked === 'true';
-  if (e.matches('[type=checkbox], [type=radio], [role]')) return ticked ? 'checked' : 'not checked';
-  return e.localName === 'img' ? e.alt : textOf(e);
-};
-export const cellText = cell =>
-  seenText(cell, false, new Map([...cell.querySelectorAll(SHOWING)].filter(shown).map(e => [e, shows(e)])));
-export const absolute = url => { try { return new URL(url, document.baseURI).href } catch { return null } };
 export const shown = e => e.checkVisibility({visibilityProperty: true});
+// Returns whether a person sees a field, or a label that stands for its box.
+const TICKED = '[type=checkbox], [type=radio], [role=checkbox], [role=radio], [role=switch]';
+const seenField = e => shown(e)
+  && (!unseenElement(e) || matches(e, TICKED) && [...e.labels ?? []].some(label => !unseenElement(label)));
+// Returns what a field shows: its state or value, without a secret; '' for what is no field that a person sees.
+export const FIELDS = `input:not([type=hidden], [type=file]), select, textarea, ${TICKED}`;
+export const fieldWords = e => {
+  if (!matches(e, FIELDS) || !seenField(e)) return '';
+  if (e.localName === 'select' && (e.multiple || e.size > 1))
+    return [...e.options].map(o => o.selected ? `${o.text} (chosen)` : o.text).join(', ');
+  if (!matches(e, TICKED)) return textOf(e);
+  return e.checked ?? e.ariaChecked === 'true' ? 'checked' : 'not checked';
+};
+// Returns the text of an element with what the fields in it show, and the other elements that have `words`.
+export const textWithFields = (e, words = []) => matches(e, 'input, select, textarea') ? fieldWords(e)
+  : seenText(e, false, new Map([...words, ...within(e, FIELDS).map(field => [field, fieldWords(field)])]));
+// Returns the text of a table's cell, with what its fields and pictures show.
+export const cellText = cell =>
+  textWithFields(cell, [...cell.querySelectorAll('img[alt]')].filter(shown).map(e => [e, e.alt]));
+export const absolute = url => { try { return new URL(url, document.baseURI).href } catch { return null } };
 export const within = (root, css) => {
-  const found = [...root.querySelectorAll(css)];
+  const found = [...root instanceof Element ? allIn(root, css) : root.querySelectorAll(css)];
   if (!documentHasShadows()) return found;
   for (const e of root.querySelectorAll('*')) if (e.shadowRoot) found.push(...within(e.shadowRoot, css));
   if (root.shadowRoot) found.push(...within(root.shadowRoot, css));

@@ -8,7 +8,8 @@ import {cut} from "./cut.js";
 import {toolCount} from "./tool_count.js";
 import {parentElement} from "./past_names.js";
 import {typedIn} from "./secret_field.js";
-import {appears, reading, seenText} from "./seen.js";
+import {appears, reading} from "./seen.js";
+import {seenText} from "./seen_text.js";
 import {unseenWords} from "./unseen_words.js";
 
 const ANNOUNCED = '[role=status], [role=alert], output:not([role])', MOST_ANNOUNCED = 20;

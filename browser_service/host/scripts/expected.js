@@ -2,7 +2,8 @@
 import {cut} from "./cut.js";
 import {formControl} from "./form_control.js";
 import {isSecret, textOfField} from "./secret_field.js";
-import {asSeen, seenText} from "./seen.js";
+import {asSeen} from "./seen.js";
+import {seenText} from "./seen_text.js";
 
 const isVisible = e => {
   const {width, height} = e.getBoundingClientRect();

@@ -1,7 +1,8 @@
 // Returns what elements are and show, up to a limit, and how many there are.
 import {cut} from "./cut.js";
 import {plainValue} from "./secret_field.js";
-import {asSeen, seenText} from "./seen.js";
+import {asSeen} from "./seen.js";
+import {seenText} from "./seen_text.js";
 
 export default asSeen((found, [most, attributes]) => ({count: found.length, elements: found.slice(0, most).map(e => {
   const box = e.getBoundingClientRect(), round = number => Math.round(number * 10) / 10;

@@ -8,7 +8,7 @@ const method = name => {
   const of = Element.prototype[name];
   return (e, ...given) => of.apply(e, given);
 };
-export const matches = method('matches'), closest = method('closest'), firstIn = method('querySelector');
+export const matches = method('matches'), closest = method('closest'), firstIn = method('querySelector'), allIn = method('querySelectorAll');
 export const boxOfElement = method('getBoundingClientRect');
 const kindOf = getter(Node, 'nodeType'), slotOfElement = getter(Element, 'assignedSlot'), slotOfText = getter(Text, 'assignedSlot');
 export const parentElement = getter(Node, 'parentElement'), documentOf = getter(Node, 'ownerDocument');

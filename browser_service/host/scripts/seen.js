@@ -4,10 +4,9 @@
 // can scroll to, or in the colour behind it; or if the browser draws none of it. Labels of visible controls are kept, and
 // so is what the page fades in by itself, now or when it is scrolled to. On a page with more texts than the limit, the
 // others count as seen.
-import {flatTree, hasShadows} from "./flat_tree.js";
 import {bodyOf, documentOf, heightIn, isScrolled, parentElement, parentOf, rootOf, widthIn, windowOf} from "./past_names.js";
 import {boxOfElement, closest, firstIn, matches} from "./past_names.js";
-import {HIDDEN, drawsDots, secretsIn} from "./secret_field.js";
+import {drawsDots} from "./secret_field.js";
 
 export const MOST_TEXTS = 20000;
 const LABEL_CHARACTERS = 120, LEAST_OPACITY = 0.1, LEAST_PX = 2, NEAR_COLOURS = 24;
@@ -196,7 +195,7 @@ export const drawn = text => {
   const box = boxOf(text);
   return !!(box.width || box.height || range.getClientRects().length) && rendered(text, false);
 };
-const lacksInInnerText = text => !rendered(text, true) && drawn(text);
+export const lacksInInnerText = text => !rendered(text, true) && drawn(text);
 const seenControl = e => {
   const shown = e.localName === 'label' && e.control ? e.control : e.localName === 'legend' ? parentElement(e) : e;
   const box = boxOfElement(shown), why = fault(shown, box, false);
@@ -243,53 +242,9 @@ export const blockOf = e => {
   while (parentOf(e) && /^(inline|contents|ruby)/.test(placeOf(e).style.display)) e = parentOf(e);
   return e;
 };
+// Returns whether what draws an element's texts keeps their blanks.
+export const keepsBlanks = e => /^(pre|break-spaces)/.test(placeOf(e).style.whiteSpace);
 export const marked = text => `⟦not seen on the page: ${text.replace(/\s+/g, ' ').trim()}⟧`;
-const rebuilt = (root, instead) => {
-  let written = '', last = null;
-  for (const node of flatTree(root)) {
-    const out = instead.get(node), isText = node.nodeType === Node.TEXT_NODE;
-    if (node.localName === 'br') written += '\n';
-    if (out === '' || !out && !(isText && drawn(node))) continue;
-    const parent = isText ? parentOf(node) : node, block = blockOf(parent);
-    if (last && block !== last) written += matches(block, 'td, th') && last.parentElement === block.parentElement
-      ? '\t' : '\n';
-    const keeps = /^(pre|break-spaces)/.test(placeOf(parent).style.whiteSpace);
-    written += out ? isText ? out : ` ${out} ` : keeps ? node.data : node.data.replace(/\s+/g, ' ');
-    last = block;
-  }
-  return written.replace(/ *\n */g, '\n').replace(/\n{3,}/g, '\n\n').trim();
-};
-// Returns the text of an element as a person sees it, without secrets and unseen texts, which it counts. With `hidden`,
-// an element that is marked as hidden gives all of its text. `words` are those of elements that have no text.
-export const seenText = (e, hidden, words = new Map()) => {
-  const whole = e.innerText ?? e.textContent, deep = hasShadows(e);
-  const all = deep ? [...flatTree(e)].filter(node => node.nodeType === Node.TEXT_NODE).slice(0, MOST_TEXTS) : [...texts(e)];
-  const cut = deep || words.size > 0 || all.some(lacksInInnerText);
-  if (!cut && (!whole || !whole.trim()) || e instanceof Element && closest(e, UNDRAWN)) return whole;
-  const secrets = secretsIn(e), toAll = hidden && !e.checkVisibility?.({visibilityProperty: true});
-  if (!secrets.length && !cut && (!reading.judged || toAll)) return whole;
-  const ofAll = !e.checkVisibility?.() && !all.some(drawn), instead = new Map(words), found = new Set();
-  for (const text of all) {
-    const secret = (deep ? secretsIn(text) : secrets).find(field => field.contains(text)), judged = reading.judged && !toAll && !secret;
-    const why = !judged || inUndrawn(text) ? '' : unseen(text);
-    if (secret) {
-      instead.set(text, found.has(secret) ? '' : HIDDEN);
-      found.add(secret);
-    } else if (why && (ofAll || why !== 'undrawn' || skipped(text))) {
-      instead.set(text, '');
-      reading.unseen++;
-    }
-  }
-  if (!instead.size && !cut) return whole;
-  if (ofAll) return '';
-  return rebuilt(e, instead);
-};
-export const seenData = text => {
-  if (secretsIn(text).length) return HIDDEN;
-  if (!reading.judged || !unseen(text)) return text.data;
-  reading.unseen++;
-  return '';
-};
 // Turns a function into one that reads a text without what nobody sees, and returns the count of what it left out, a line break and
 // the text.
 export const seenPart = read => target => {

@@ -92,7 +92,61 @@ async def test_cells_of_tables_have_what_their_fields_and_pictures_show(tab: Tab
     )
     table = (await tab.call("extract_table", selector="table", rows="lists"))["tables"][0]
     assert table["rows"] == [["Ida", "checked on time", "L", ""], ["Bo", "not checked", "any", "none"]]
-    assert "| L |" in (await tab.call("content", format="markdown"))["content"], "and not the sizes that are not chosen"
+    assert (await tab.call("content", format="text"))["content"].splitlines() == [
+        "Name\tPaid\tSize\tCode",
+        "Ida\tchecked on time\tL",
+        "\tnot checked\tany\tnone",
+    ]
+    assert (await tab.call("content", format="markdown"))["content"].splitlines()[-2:] == [
+        "| Ida | checked on time | L |  |",
+        "| Bo | not checked | any | none |",
+    ]
+    assert "Ida | checked on time | L" in (await tab.call("content", query="Ida time"))["content"]
+
+
+@pytest.mark.parametrize("how", [{"format": "text"}, {"format": "markdown"}, {"query": "name colour"}], ids=str)
+async def test_content_has_what_fields_show_where_they_stand(tab: Tab, how: dict[str, str]) -> None:
+    """And nothing of fields that nobody sees, nor of secrets."""
+    await tab.show(
+        "<form><p>First name <input value=Ada> or</p><label><input type=radio style='opacity:0'> Red colour</label>"
+        "<select multiple><option>fast<option selected>slow</select><div role=switch aria-checked=true>Dark</div>"
+        "<input role=combobox value=Rome><textarea id=t>old</textarea><input type=submit value=Go>"
+        "<input value=trap style='position:absolute;left:-9999px'><input type=password value=hush>"
+        "<input name=pin value=4711><div id=h></div></form><script>t.value = 'new';"
+        "h.attachShadow({mode: 'open'}).innerHTML = '<input value=deep>'</script>"
+    )
+    read = " ".join(str((await tab.call("content", **how))["content"]).removeprefix("/page-1").split())
+    assert read == ("First name Ada or not checked Red colour fast, slow (chosen) checked Dark Rome new Go deep")
+
+
+CODE = {
+    "divs": "<style>.c {white-space: pre; font-family: monospace}</style><div class=c contenteditable><div>def f():</div>"
+    "<div>    <b>return</b> 1</div><div><br></div><div>f()</div></div>",
+    "places": "<style>.c {white-space: nowrap; font-family: Menlo, monospace; position: relative; height: 90px}"
+    ".c div {position: absolute; width: 100%}</style><div class=c><div style=top:0>def f():</div><div style=top:20px>"
+    "&nbsp;&nbsp;&nbsp;&nbsp;return 1</div><div style=top:40px>&nbsp;</div><div style=top:60px>f()</div></div>",
+    "column": "<pre style='display: flex; flex-direction: column'><span>def f():</span><span>    return 1</span><span>"
+    "<br></span><span>f()</span></pre>",
+    "blocks": "<div style='display: flex'><pre><code><span style='display: block'>def f():</span><span style="
+    "'display: block'>    return 1</span>\nf()</code></pre></div>",
+}
+
+
+@pytest.mark.parametrize("name", CODE)
+@pytest.mark.parametrize("beside", ["", "<input value=x>"], ids=["alone", "beside a field"])
+async def test_lines_of_code_keep_their_indentation(tab: Tab, name: str, beside: str) -> None:
+    await tab.show(f"{CODE[name]}{beside}")
+    text, markdown = [(await tab.call("content", format=form))["content"] for form in ("text", "markdown")]
+    lines = ["def f():", "    return 1", "f()"]
+    assert [line.replace("\xa0", " ") for line in text.splitlines() if line.strip()][:3] == lines
+    fenced = markdown.split("```")[1]
+    assert [line for line in fenced.splitlines() if line.strip()] == lines
+
+
+async def test_indented_lines_that_are_no_code_stay_text(tab: Tab) -> None:
+    await tab.show("<div style='white-space: pre-wrap'>See <a href=/x>this</a>:\n   one\n\ttwo</div><p>  end</p>")
+    assert (await tab.call("content", format="markdown"))["content"].endswith("See [this](/x):\n   one\n    two\n\nend")
+    assert "   one\n" in (await tab.call("content", query="one two"))["content"]
 
 
 async def test_a_snapshot_has_the_values_of_bars_gauges_and_sliders(tab: Tab) -> None:
