@@ -311,7 +311,8 @@ def ambiguous(selector: str, candidates: list[Json], count: int, *, url: str) ->
 
 def _candidate(found: Json) -> str:
     unseen = "" if found["visible"] else ", not visible"
-    where = f", {found['in']}" if "in" in found else ""
+    around = [f"{kind} {quoted(str(found[kind]), 60)}" for kind in ("near", "after") if kind in found]
+    where = "".join(f", {each}" for each in (found.get("in"), *around, found.get("at")) if each)
     return f"{found['selector']} ({found['tag']} {quoted(str(found['text']), 40)}{where}{unseen})"
 
 

@@ -38,6 +38,13 @@ class Candidate(TypedDict):
     tag: str
     text: str
     visible: bool
+    near: str
+    """What a person sees in the part around it that has none of the others."""
+    after: str
+    """The words before it, if there are none near."""
+    at: str
+    css: str
+    """CSS that finds it alone in its document; "" for none."""
 
 
 class Candidates(TypedDict):

@@ -2,7 +2,8 @@
 
 import json
 import re
-from typing import Final, cast
+from collections import Counter
+from typing import Final
 
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Locator, Page
@@ -17,7 +18,15 @@ from browse_together.contract.next_calls import next_call
 from browse_together.contract.quoting import quoted
 from browser_service.host import errors, world
 from browser_service.host.elements import frames
-from browser_service.host.elements.locators import DESCRIBE, Candidates, evaluate_all, find, is_xpath, none_if_gone
+from browser_service.host.elements.locators import (
+    DESCRIBE,
+    Candidate,
+    Candidates,
+    evaluate_all,
+    find,
+    is_xpath,
+    none_if_gone,
+)
 from browser_service.host.handle.page import BrowserPage
 from browser_service.host.reading.places import place
 from browser_service.host.reading.tree import index_of
@@ -73,7 +82,7 @@ async def _by_selectors(error: PlaywrightError, page: BrowserPage, action: Actio
     for selector in selectors if errors.is_ambiguous(error) or errors.is_timeout(error) else ():
         count = await find(live, selector, frame).count()
         if errors.is_ambiguous(error) and (count > 1 or selector is selectors[-1]):
-            return await _ambiguous(page, find(live, selector, frame), selector)
+            return await _ambiguous(page, find(live, selector, frame), selector, frame)
         if errors.is_timeout(error) and not count:
             return await _not_found(live, action, selector)
     if selectors and errors.is_timeout(error) and action.effect is Effect.ACTS:
@@ -202,8 +211,8 @@ async def _wrong_frame(error: PlaywrightError, page: BrowserPage, action: Action
     return None
 
 
-async def _ambiguous(page: BrowserPage, locator: Locator, selector: str) -> BrowseError:
-    """List the candidates with ref and place, which tell apart candidates of the same name."""
+async def _ambiguous(page: BrowserPage, locator: Locator, selector: str, frame: str | None = None) -> BrowseError:
+    """List the candidates, each with what finds it alone and what a person tells it apart by."""
     described = (await evaluate_all(Candidates, locator, DESCRIBE, _MOST_CANDIDATES))["value"]
     refs = await page.looks.refs(locator, _MOST_CANDIDATES, _LOOK_MS)
     nodes = page.looks.view.tree if page.looks.view else []
@@ -211,10 +220,26 @@ async def _ambiguous(page: BrowserPage, locator: Locator, selector: str) -> Brow
     for number, (facts, ref) in enumerate(zip(described, (each.own for each in refs), strict=False)):
         index = index_of(nodes, ref) if ref else None
         where = place(nodes, index) if index is not None else ""
-        address = ref or f"{selector} >> nth={number}"
-        # our script returns JSON
-        candidates.append({"selector": address, **cast("Json", facts), **({"in": where} if where else {})})
+        css = facts["css"] if facts["css"] and await find(page.playwright, facts["css"], frame).count() == 1 else ""
+        address = ref or css or f"{selector} >> nth={number}"
+        told: Json = {"tag": facts["tag"], "text": facts["text"], "visible": facts["visible"]}
+        candidates.append({"selector": address, **told, **({"in": where} if where else {})})
+    _tell_apart(candidates, described)
     return errors.ambiguous(selector, candidates, await locator.count(), url=page.url)
+
+
+def _tell_apart(candidates: list[Json], described: list[Candidate]) -> None:
+    """Give candidates that are alike what is near them, and where they are if that is alike too."""
+    facts = [{"near": each["near"], "after": each["after"], "at": each["at"]} for each in described]
+    for kind in ("near", "after", "at"):
+        seen = Counter(map(_seen, candidates))
+        for candidate, fact in zip(candidates, facts, strict=False):
+            if seen[_seen(candidate)] > 1 and fact[kind]:
+                candidate[kind] = fact[kind]
+
+
+def _seen(candidate: Json) -> tuple[object, ...]:
+    return tuple(value for name, value in candidate.items() if name != "selector")
 
 
 async def _not_found(page: Page, action: Action, selector: str) -> BrowseError:
