@@ -92,10 +92,29 @@ const ofField = field => {
   const name = (getAttribute.call(field, 'name') ?? '').replace(/[\s\u2063]+/g, ' ').trim().slice(0, MOST_OF_NAME);
   return types.get(field) || name ? `${SIGN}${types.get(field)} ${name}${SIGN}` : null;
 };
+// A field left of or above all that people can scroll to has a sign on both sides of its name. Inputs that take files or
+// ticks by a label at another place are none.
+const AWAY = '\u2064', TICKED = /^(checkbox|radio)$/;
+const isOutside = e => {
+  const {right, bottom, width} = e.getBoundingClientRect(), root = document.documentElement;
+  const isLeft = right + scrollX <= 0 && getComputedStyle(root).direction !== 'rtl';
+  if (!width || !isLeft && bottom + scrollY > 0) return false;
+  let up = e.parentElement;
+  while (up && up !== root && !up.scrollLeft && !up.scrollTop) up = up.parentElement;
+  return !up || up === root;
+};
+const isAway = field => field.type !== 'file' && isOutside(field)
+  && !(TICKED.test(field.type) && [...field.labels].some(label => !isOutside(label)));
+const nameOfAway = field => {
+  const ofLabels = [...field.ariaLabelledByElements ?? [], ...field.labels].map(label => label.textContent).join(' ');
+  const names = ['aria-label', 'title', 'placeholder'].map(name => getAttribute.call(field, name));
+  return `${AWAY}${[ofLabels, ...names].map(name => name?.trim()).find(name => name) ?? ''} ${ofField(field) ?? ''}${AWAY}`;
+};
 const showFields = isMaking => {
   for (const {prototype} of [HTMLInputElement, HTMLTextAreaElement, HTMLSelectElement]) {
     answer(prototype, 'getAttribute', {value(name) {
       const own = getAttribute.call(this, name), isNameless = name === 'title' && isMaking() && !own?.trim();
+      if (name.startsWith('aria-label') && isMaking() && isAway(this)) return name === 'aria-label' ? nameOfAway(this) : null;
       return isNameless && !getAttribute.call(this, 'placeholder') ? ofField(this) : own;
     }});
   }

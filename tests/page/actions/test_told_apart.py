@@ -136,3 +136,66 @@ async def test_a_field_behind_a_modal_is_found_as_inert(tab: Tab) -> None:
     assert [line.endswith("· inert, behind a dialog") for line in found] == [True, False]
     await tab.call("evaluate_script", expression="d.close()")
     assert "inert" not in str(await _found(tab, role="textbox"))
+
+
+ROWS = "".join(
+    f"<div style='display: flex'><div>{name}</div><div>{price}.00</div><button class=icon><svg></svg></button></div>"
+    for name, price in (("Kettle", 29), ("Pot", 12))
+)
+ALIKE = f"""<h2>Products</h2>{ROWS}<h2>Team</h2><p>Lead</p><div><input class=field></div><p>Deputy</p><div>
+<input class=field></div><p>Bar</p><i class=star>*</i><i class=star>*</i><label>Zip <input class=named></label>
+<input class=named placeholder=Town>"""
+
+
+@pytest.mark.parametrize(
+    ("selector", "told"),
+    [
+        (
+            ".icon",
+            [
+                "(button '', under \"Products\", near 'Kettle 29.00')",
+                "(button '', under \"Products\", near 'Pot 12.00')",
+            ],
+        ),
+        (".field", ["(input '', under \"Team\", after 'Lead')", "(input '', under \"Team\", after 'Deputy')"]),
+        (".named", ["(input 'Zip', under \"Team\")", "(input 'Town', under \"Team\")"]),
+        (".star", ["(i '*', after 'Bar')", "(i '*', after '*')"]),
+    ],
+)
+async def test_an_error_tells_twins_apart_by_what_people_see_around_them(
+    tab: Tab, selector: str, told: list[str]
+) -> None:
+    await tab.show(f"{ALIKE}<script>onclick = e => {{ window.hit = e.target.closest('[class]') }}</script>")
+    error = await tab.error("click", selector=selector)
+    assert re.findall(r"\([^()]*\)", error["message"]) == told
+    for number, candidate in enumerate(error["details"]["context"]["candidates"]):
+        await tab.call("click", selector=candidate["selector"])
+        assert await tab.sees(f"hit === document.querySelectorAll('{selector}')[{number}]")
+
+
+async def test_fields_off_the_page_are_told_as_such_and_not_what_is_reached_otherwise(tab: Tab) -> None:
+    """By scrolling, by a label, by the keyboard, or by a file chooser."""
+    far = "style='position: absolute; left: -9999px'"
+    clip = "style='position: absolute; width: 1px; height: 1px; clip: rect(0, 0, 0, 0); overflow: hidden'"
+    await tab.show(
+        f"<a href=#main {far}>Skip</a><form><label>Mail <input></label>"
+        f"<div {far}><label>Website <input name=url></label><input name=company>"
+        "<select aria-label=Fax><option>a</select></div>"
+        f"<input {far} type=file aria-label=Photo>"
+        f"<label><input type=radio {far}> Red</label><label><input type=checkbox {clip}> Terms</label>"
+        "<label><input type=checkbox role=switch style='opacity: 0'> Dark</label>"
+        "<div style='height: 50px; overflow: auto' id=box><input aria-label=Upper><p style='height: 900px'></div>"
+        "<p style='height: 3000px'></p>"
+        "<input aria-label=Last></form><script>box.scrollTop = 500; scrollTo(0, 9999)</script>"
+    )
+    shown = _without_refs(str((await tab.call("snapshot"))["snapshot"]).splitlines())
+    assert [line.strip(" -") for line in shown if "off-page" in line] == [
+        "textbox [name=url] [off-page]",
+        "textbox [name=company] [off-page]",
+        "combobox [off-page]:",
+    ]
+    for named in ("Mail", "Photo", "Red", "Terms", "Dark", "Upper", "Last"):
+        assert named in str(shown)
+    assert sum("[off-page]" in line for line in await _found(tab, role="textbox")) == 2
+    await tab.call("fill", selector="role=textbox[name=Website]", text="x")
+    assert await tab.sees("document.querySelector('[name=url]').value") == "x"

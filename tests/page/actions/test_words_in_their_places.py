@@ -120,8 +120,8 @@ async def test_content_has_what_fields_show_where_they_stand(tab: Tab, how: dict
 
 
 CODE = {
-    "divs": "<style>.c {white-space: pre; font-family: monospace}</style><div class=c contenteditable><div>def f():</div>"
-    "<div>    <b>return</b> 1</div><div><br></div><div>f()</div></div>",
+    "divs": "<style>.c {white-space: pre; font-family: monospace}</style><div class=c contenteditable>"
+    "<div>def f():</div><div>    <b>return</b> 1</div><div><br></div><div>f()</div></div>",
     "places": "<style>.c {white-space: nowrap; font-family: Menlo, monospace; position: relative; height: 90px}"
     ".c div {position: absolute; width: 100%}</style><div class=c><div style=top:0>def f():</div><div style=top:20px>"
     "&nbsp;&nbsp;&nbsp;&nbsp;return 1</div><div style=top:40px>&nbsp;</div><div style=top:60px>f()</div></div>",
