@@ -145,6 +145,7 @@ class Attached:
         """Let a chat work in a browser of the person's, as they say, and tell it. Returns what was done, in words."""
         client_id, name = self.names.find(agent)
         await self.lifecycle.put(client_id, session_id)
+        self.clients.on_presence()
         where = f"session {session_id}" if session_id else "where you began"
         text = f"The person chose where your new pages open: {where}. Those that you have stay where they are."
         self.clients.notify(client_id, Notice(text=text))

@@ -3,6 +3,7 @@
 import json
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, ExitStack
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -114,6 +115,14 @@ async def test_each_chat_works_in_the_browser_of_its_session_and_is_told_once_wh
         assert (page["sessionId"], await heading(other, "other-shop")) == ("default", "a stranger")
 
 
+def shows(session_id: str, message: dict[str, AnyJson]) -> bool:
+    return session_id in [each["session"] for each in message.get("agents", [])]
+
+
+def said_or_shown(session_id: str, message: dict[str, AnyJson]) -> bool:
+    return message.get("id") == 7 or shows(session_id, message)
+
+
 async def test_a_person_puts_a_chat_into_a_browser_by_the_wall_and_it_stays_there_over_a_restart(
     browsers: Browsers, who: Site, tmp_path: Path
 ) -> None:
@@ -123,7 +132,11 @@ async def test_a_person_puts_a_chat_into_a_browser_by_the_wall_and_it_stays_ther
             agent.http.headers[wire.SESSION] = "private"
             await agent.call("goto", pageId="before", url=who.url("/"))
             handle = handle_of("chat")
-            said = await wall.ask("put", agent=handle, sessionId="work")
+            for name in ("private", "work"):
+                await wall.send("put", id=7, agent=handle, sessionId=name)
+                told = await wall.until(partial(said_or_shown, name))
+                assert shows(name, told), told  # by the time that it is said
+                said = await wall.until(lambda message: message.get("id") == 7)
             assert "works in work now." in str(said), said
             reply = (await agent.reply("goto", pageId="after", url=who.url("/"))).json()
             assert "The person chose where your new pages open: session work" in str(reply["notices"])
