@@ -1,7 +1,8 @@
 // Leads a page that one has in hand: back, forward, anew, to an address and to words in it. Opens pages of one's own.
 
-import { el, icon, write } from "./dom.js";
+import { closes, el, icon, sheet, write } from "./dom.js";
 import { report } from "./socket.js";
+import { toPage } from "./words.js";
 
 const SESSIONS = { default: "The shared login", chrome: "Your own browser" };
 const PLUS = "M10 4v12M4 10h12";
@@ -31,18 +32,10 @@ export class Address {
   constructor(id, socket, tell, leave) {
     Object.assign(this, { id, socket, tell, leave });
     const way = ([action, text, path]) => el("button", { type: "button", className: `icon plain ${action}`, title: text, "aria-label": text, onclick: () => this.#go(action) }, icon(path));
-    const typed = (event) => {
-      event.preventDefault();
-      if (this.#field.value.trim()) this.#go("goto", meant(this.#field.value));
-    };
-    const found = (event) => {
-      event.preventDefault();
-      this.#find(false);
-    };
     this.element = el("div", { className: "address", hidden: true },
       WAYS.map(way),
-      el("form", { className: "goes", onsubmit: typed }, this.#field, this.#list),
-      el("form", { className: "finds", role: "search", onsubmit: found }, this.#words, this.#none));
+      el("form", { className: "goes", onsubmit: () => this.#field.value.trim() && this.#go("goto", meant(this.#field.value)) }, this.#field, this.#list),
+      el("form", { className: "finds", role: "search", onsubmit: () => this.#find(false) }, this.#words, this.#none));
   }
 
   update(page, isShown) {
@@ -53,32 +46,18 @@ export class Address {
     if (document.activeElement !== this.#field) this.#field.value = page.url === "about:blank" ? "" : page.url;
   }
 
-  /** Has the keys go to the address. */
-  focus() {
-    this.#field.focus();
-  }
-
   async #offer() {
     this.#field.select();
-    try {
-      offer(this.#list, await this.socket.ask("places", { sessionId: this.session }));
-    } catch {
-      // nothing is offered
-    }
+    await this.socket.ask("places", { sessionId: this.session }).then((found) => offer(this.#list, found), () => {}); // or nothing is offered
   }
 
   async #go(action, url) {
-    this.element.setAttribute("aria-busy", "true");
+    this.element.ariaBusy = "true";
     if (url) this.leave();
-    await report(this.#led(action, url), this.tell);
-    this.element.removeAttribute("aria-busy");
-  }
-
-  /** Leads the page elsewhere. Returns why it stayed where it was, if it did. */
-  async #led(action, url) {
     const before = this.#url;
-    const found = await this.socket.call(action, { pageId: this.id, url });
-    return /back|forward/.test(action) && found.url === before ? found.observed : "";
+    const led = this.socket.call(action, { pageId: this.id, url });
+    await report(led.then((found) => /back|forward/.test(action) && found.url === before && found.observed), this.tell); // why it stayed
+    this.element.ariaBusy = null;
   }
 
   #key(event) {
@@ -102,53 +81,41 @@ export class Address {
 export class NewPage {
   #list = el("datalist", { id: "visited-before" });
   #field = addressField("visited-before", { placeholder: "example.com" });
-  #where = el("select", { onchange: () => this.#offer() });
+  #where = el("select", { onchange: () => report(this.#offer(), this.tell) });
   #whereLabel = el("label", {}, "Where", this.#where);
   button = el("button", { type: "button", className: "plain", title: "Open a page of your own", onclick: () => this.#ask() },
     icon(PLUS), el("span", { className: "word" }, "New page"));
 
   constructor(socket, tell) {
     Object.assign(this, { socket, tell });
-    const done = (event) => {
-      event.preventDefault();
-      this.dialog.close();
-      this.#open(this.#where.value || "default", this.#field.value.trim());
+  }
+
+  #ask() {
+    const done = ({ target }) => {
+      target.closest("dialog").close();
+      report(this.#open(this.#where.value || "default", this.#field.value.trim()), this.tell);
     };
-    this.dialog = el("dialog", { className: "question", "aria-label": "A page of your own" },
-      el("h2", {}, "A page of your own"),
+    this.#field.value = "";
+    sheet("question", "A page of your own",
       el("form", { onsubmit: done },
         el("label", {}, "Address", this.#field), this.#list, this.#whereLabel,
         el("p", { className: "quiet small" }, "It is in your hands at once. Agents are kept out until you give it back."),
-        el("div", { className: "choices" }, el("button", { type: "button", onclick: () => this.dialog.close() }, "Cancel"), el("button", { className: "first" }, "Open"))));
-    document.body.append(this.dialog);
-  }
-
-  async #ask() {
-    this.#field.value = "";
-    this.dialog.showModal();
-    await this.#offer();
+        el("div", { className: "choices" }, closes("Cancel"), el("button", { className: "first" }, "Open"))));
+    report(this.#offer(), this.tell);
   }
 
   async #offer() {
-    try {
-      const found = await this.socket.ask("places", { sessionId: this.#where.value || "default" });
-      offer(this.#list, found);
-      const chosen = this.#where.value || "default";
-      this.#where.replaceChildren(...found.sessions.map((id) => el("option", { value: id }, SESSIONS[id] ?? id)));
-      this.#where.value = found.sessions.includes(chosen) ? chosen : "default";
-      this.#whereLabel.hidden = found.sessions.length < 2;
-    } catch (error) {
-      this.tell(error.message, true);
-    }
+    const found = await this.socket.ask("places", { sessionId: this.#where.value || "default" });
+    offer(this.#list, found);
+    const chosen = this.#where.value || "default";
+    this.#where.replaceChildren(...found.sessions.map((id) => el("option", { value: id }, SESSIONS[id] ?? id)));
+    this.#where.value = found.sessions.includes(chosen) ? chosen : "default";
+    this.#whereLabel.hidden = found.sessions.length < 2;
   }
 
   async #open(sessionId, address) {
-    try {
-      const pageId = await this.socket.ask("open", { sessionId });
-      location.hash = `#/page/${encodeURIComponent(pageId)}`;
-      if (address) await this.socket.call("goto", { pageId, url: meant(address) });
-    } catch (error) {
-      this.tell(error.message, true);
-    }
+    const pageId = await this.socket.ask("open", { sessionId });
+    location.hash = toPage(pageId);
+    if (address) await this.socket.call("goto", { pageId, url: meant(address) });
   }
 }

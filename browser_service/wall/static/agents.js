@@ -1,11 +1,10 @@
 // Lists the agents: what each does or did last, with buttons to pause it, stop it, let it go on and write to it. A press
 // on one leaves only its pages.
 
-import { arrange, el, icon, keepFocus, paint, say, write } from "./dom.js";
+import { arrange, differs, el, icon, keepFocus, paint, say, write } from "./dom.js";
 import { report } from "./socket.js";
-import { called, capital, deed, halted, since, standing, verb } from "./words.js";
+import { called, capital, deed, halted, owns, since, standing, toPage, verb } from "./words.js";
 
-const AGAIN_MS = 5000; // for "12 s ago"
 const DRAWN = { pause: "M7 4.5v11M13 4.5v11", stop: "M5 5h10v10H5z", write: "M4 16l.8-3.6L13 4.2l2.8 2.8-8.2 8.2z" };
 
 export class Agents {
@@ -28,7 +27,6 @@ export class Agents {
     this.#halted.append(button("on", "Go on", "Let all agents go on", () => this.halt("", "go_on"), "first"));
     this.element = el("section", { className: "crew", "aria-labelledby": "crew" },
       el("h2", { id: "crew" }, "Agents ", this.#count), this.#halted, el("div", { className: "strip" }, this.#list, ways));
-    setInterval(() => document.hidden || this.update(), AGAIN_MS);
   }
 
   update() {
@@ -43,12 +41,10 @@ export class Agents {
       this.#halted.hidden = !halt;
     });
     if (halt) write(this.#told, `All agents are ${halted(halt)}, and those who come.${this.#cancelled}`);
-    const known = new Map();
-    for (const agent of agents) known.set(agent.id, this.#rows.get(agent.id) ?? new Row(this, agent.id));
-    this.#rows = known;
-    if (!known.has(this.chosen)) this.chosen = null;
-    for (const agent of agents) known.get(agent.id).update(agent, mayAct, Boolean(halt), agent.id === this.chosen);
-    arrange(this.#list, [...known.values()].map((row) => row.element));
+    this.#rows = new Map(agents.map(({ id }) => [id, this.#rows.get(id) ?? new Row(this, id)]));
+    if (!this.#rows.has(this.chosen)) this.chosen = null;
+    for (const agent of agents) this.#rows.get(agent.id).update(agent, mayAct, Boolean(halt));
+    arrange(this.#list, [...this.#rows.values()].map((row) => row.element));
     this.threads.update();
   }
 
@@ -58,9 +54,9 @@ export class Agents {
   }
 
   /** Whether a page is of the agent that is chosen, if one is. */
-  wants({ owner: of }) {
+  wants(page) {
     const agent = this.model.agents.find(({ id }) => id === this.chosen);
-    return !agent || (of?.label === agent.label && of.colour === agent.colour);
+    return !agent || owns(agent, page);
   }
 
   async halt(to, how) {
@@ -82,7 +78,6 @@ class Row {
   #browser = el("select", { hidden: true, title: "The browser of yours in which its new pages open", onchange: () => this.#put() });
   #news = el("span", { className: "news", hidden: true });
   #buttons = {};
-  #shown = "";
 
   constructor(agents, id) {
     const button = (name, title, press, face = icon(DRAWN[name])) => (this.#buttons[name] = el("button", { type: "button", className: DRAWN[name] ? "icon plain" : "", title, onclick: press }, face));
@@ -97,13 +92,13 @@ class Row {
     Object.assign(this, { agents, threads: agents.threads });
   }
 
-  update(agent, mayAct, allHalted, isChosen) {
+  update(agent, mayAct, allHalted) {
     this.agent = agent;
     const { label, colour, halt } = agent;
     paint(this.element, colour);
     write(this.#name, label);
     this.#name.title = `${label} · ${standing(agent)}`;
-    this.#name.ariaPressed = String(isChosen);
+    this.#name.ariaPressed = String(this.agents.chosen === agent.id);
     this.#say(agent, allHalted);
     const { pause, stop, on, write: writes, name } = this.#buttons;
     keepFocus(this.#buttons, () => {
@@ -123,13 +118,9 @@ class Row {
 
   /** Offers the person's browsers in which the agent may work, if there are any. */
   #offer({ label, session }, browsers) {
-    const among = ["", ...browsers];
     this.#browser.hidden = !browsers.length;
-    this.#browser.setAttribute("aria-label", `Browser of ${label}`);
-    if (this.#browser.dataset.of !== among.join(" ")) {
-      this.#browser.dataset.of = among.join(" ");
-      this.#browser.replaceChildren(...among.map((value) => el("option", { value }, value || "as it was set up")));
-    }
+    this.#browser.ariaLabel = `Browser of ${label}`;
+    if (differs(this.#browser, browsers)) this.#browser.replaceChildren(...["", ...browsers].map((value) => el("option", { value }, value || "as it was set up")));
     this.#browser.classList.toggle("put", session !== "");
     if (document.activeElement !== this.#browser) this.#browser.value = session;
   }
@@ -169,12 +160,10 @@ class Row {
       : last ? [did(last), since(last.at)]
       : [here ? "nothing yet" : "away", ""];
     const text = [what, when].filter(Boolean).join(" · ");
-    const key = `${text}${at}`;
-    if (this.#shown === key) return;
-    this.#shown = key;
+    if (!differs(this.#does, text, at)) return;
     this.#does.classList.toggle("now", Boolean(doing) && !halt);
     this.element.classList.toggle("is-halted", Boolean(halt) && !allHalted);
-    this.#does.replaceChildren(at && !halt ? el("a", { href: `#/page/${encodeURIComponent(at)}`, title: `On ${at}` }, text) : text);
+    this.#does.replaceChildren(at && !halt ? el("a", { href: toPage(at), title: `On ${at}` }, text) : text);
   }
 }
 
@@ -188,7 +177,4 @@ function did(last) {
   return name && name !== last.aim ? `${what} ${name}` : `${what}${what === "opened" ? " " : " · "}${last.pageId}`; // else it is but a path
 }
 
-const seconds = (at) => {
-  const s = Math.round(Date.now() / 1000 - at);
-  return s < 3 ? "" : `${s} s`;
-};
+const seconds = (at) => (Date.now() / 1000 - at < 3 ? "" : `${Math.round(Date.now() / 1000 - at)} s`);

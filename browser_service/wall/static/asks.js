@@ -1,6 +1,6 @@
 // Shows what a page asks the person for: an answer to a dialog, files, a choice, or a login.
 
-import { el, say, write } from "./dom.js";
+import { differs, el, say, write } from "./dom.js";
 import { MOST_MB, sent } from "./files.js";
 import { report } from "./socket.js";
 import { host, owner } from "./words.js";
@@ -13,7 +13,6 @@ const BUTTONS = {
 };
 
 export class Asks {
-  #shown = "";
   element = el("section", { className: "asking", role: "group", "aria-label": "The page asks", hidden: true, onkeydown: (event) => {
     if (event.key !== "Escape") return;
     event.stopPropagation();
@@ -22,16 +21,14 @@ export class Asks {
   #cancel = null;
   #hadFocus = false;
 
-  /** `leave` is where the focus goes afterwards, `choose` takes the place of an option. */
+  /** `leave` is where the focus goes afterwards, `choose` takes the place of an option, or null to leave the list as it is. */
   constructor(id, socket, tell, leave, choose) {
     Object.assign(this, { id, socket, tell, leave, choose });
   }
 
   update({ dialog, chooser, shownList: list, challenge }, page, mayAct, isInHand) {
     const wanted = dialog ?? (isInHand ? chooser ?? list ?? challenge : null) ?? null;
-    const text = JSON.stringify([wanted, mayAct]);
-    if (text === this.#shown) return;
-    this.#shown = text;
+    if (!differs(this.element, wanted, mayAct)) return;
     const hadFocus = this.#hadFocus || this.element.contains(document.activeElement) || document.activeElement?.classList.contains("hand");
     this.#cancel = null;
     this.#hadFocus = false;
@@ -44,7 +41,10 @@ export class Asks {
 
   #dialog({ kind, message, default: given }, page, mayAct, isInHand) {
     const field = kind === "prompt" && el("input", { type: "text", value: given, maxLength: 2000, "aria-label": "Your answer", onkeydown: (event) => event.key === "Enter" && answer(true) });
-    const answer = (accept) => this.#do(() => this.#answer({ accept, promptText: accept && field && field.value !== given ? field.value : undefined }));
+    const answer = (accept) => this.#do(async () => {
+      await this.socket.call("handle_dialog", { pageId: this.id, accept, promptText: accept && field && field.value !== given ? field.value : undefined });
+      return "The page has your answer.";
+    });
     const buttons = (BUTTONS[kind] ?? BUTTONS.confirm).map(([text, accept], place) => el("button", { type: "button", className: place ? "" : "first", disabled: !mayAct, onclick: () => answer(accept) }, text));
     if (mayAct) this.#cancel = () => answer(kind === "alert");
     const leaves = kind === "beforeunload";
@@ -58,7 +58,8 @@ export class Asks {
   }
 
   #chooser(several) {
-    const input = el("input", { type: "file", multiple: several, hidden: true, onchange: () => input.files.length && this.#send([...input.files]) });
+    const input = el("input", { type: "file", multiple: several, hidden: true, onchange: () => input.files.length && send() });
+    const send = () => this.#do(async () => this.#ask("files", { files: await sent([...input.files], (text) => write(this.element.querySelector(".message"), text)) }));
     this.#cancel = () => this.#do(() => this.#ask("files", { files: [] }));
     return [
       el("p", { className: "message" }, several ? "The page asks for files" : "The page asks for a file"),
@@ -95,10 +96,7 @@ export class Asks {
   #login({ origin, realm, refused }) {
     const username = el("input", { type: "text", maxLength: 4096, autocomplete: "off", autocapitalize: "off", spellcheck: false });
     const password = el("input", { type: "password", maxLength: 4096, autocomplete: "off" });
-    const given = (event) => {
-      event.preventDefault();
-      this.#do(() => this.#ask("login", { username: username.value, password: password.value }));
-    };
+    const given = () => this.#do(() => this.#ask("login", { username: username.value, password: password.value }));
     return [
       el("p", { className: "message" }, `${origin} asks you to sign in`),
       refused && el("p", { className: "refused" }, "It refused that name and password."),
@@ -111,19 +109,10 @@ export class Asks {
     ].filter(Boolean);
   }
 
-  async #send(files) {
-    await this.#do(async () => this.#ask("files", { files: await sent(files, (text) => write(this.element.querySelector(".message"), text)) }));
-  }
-
   async #do(ask) {
     this.#hadFocus = this.element.contains(document.activeElement); // which leaves what is disabled
     for (const each of this.element.querySelectorAll("button, input")) each.disabled = true;
-    if (!await report(ask(), this.tell)) this.#shown = ""; // it is shown anew, if the page still asks
-  }
-
-  async #answer(more) {
-    await this.socket.call("handle_dialog", { pageId: this.id, ...more });
-    return "The page has your answer.";
+    if (!await report(ask(), this.tell)) differs(this.element); // it is shown anew, if the page still asks
   }
 
   #ask(type, more) {

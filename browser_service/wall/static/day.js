@@ -1,8 +1,8 @@
 // Shows the past day: which chats were there and on which pages, what people were asked, what was downloaded; and where sessions are signed in.
 
-import { el } from "./dom.js";
-import { saveCopy, openWindow } from "./windows.js";
-import { capital, clock, host } from "./words.js";
+import { differs, el } from "./dom.js";
+import { saveCopy, openWindow } from "./files.js";
+import { capital, clock, host, toPage } from "./words.js";
 
 const ASKED_EVERY_MS = 3000;
 const ASKED = { login: "asked for a sign-in", code: "asked for a code", decision: "asked for a decision", tab: "asked for a tab", other: "asked for you" };
@@ -12,7 +12,6 @@ const STATES = { running: "on its way", failed: "did not come", cancelled: "was 
 export class DayView {
   id = null; // it is no page
   #timer = 0;
-  #shown = "";
   #lists = el("div", { className: "lists" }, el("p", { className: "quiet" }, "One moment …"));
 
   constructor(socket, tell) {
@@ -25,11 +24,6 @@ export class DayView {
     this.#ask();
   }
 
-  update() {}
-  leadsTo() {}
-  frame() {}
-  message() {}
-
   leave() {
     clearInterval(this.#timer);
   }
@@ -39,12 +33,10 @@ export class DayView {
     try {
       found = await this.socket.ask("day");
     } catch (error) {
-      if (!this.#shown) this.#lists.replaceChildren(el("p", { className: "problem", role: "alert" }, error.message));
+      if (!this.#lists.querySelector("section")) this.#lists.replaceChildren(el("p", { className: "problem", role: "alert" }, error.message));
       return;
     }
-    const text = JSON.stringify(found);
-    if (text === this.#shown) return;
-    this.#shown = text;
+    if (!differs(this.#lists, found)) return;
     const { chats, requests, downloads, logins } = found;
     const focused = this.#lists.contains(document.activeElement) && named(document.activeElement);
     this.#lists.replaceChildren(
@@ -65,7 +57,7 @@ export class DayView {
   }
 
   #page({ id, session, acts, until, open }) {
-    const name = open ? el("a", { href: `#/page/${encodeURIComponent(id)}` }, id) : id;
+    const name = open ? el("a", { href: toPage(id) }, id) : id;
     const facts = [many(acts, "act"), clock(until), !open && "closed", session !== "default" && session].filter(Boolean).join(" · ");
     return Object.assign(row(null, name, facts, "", this.#replay("page", id, id)), { className: "tab of-chat" });
   }

@@ -3,15 +3,17 @@
 export function el(tag, properties = {}, ...children) {
   const made = document.createElement(tag);
   for (const [name, value] of Object.entries(properties)) {
-    if (value === undefined || value === null || value === false) continue;
+    if (isNothing(value)) continue;
     if (name.startsWith("on")) made.addEventListener(name.slice(2), value);
     else if (name === "style") for (const [key, each] of Object.entries(value)) made.style.setProperty(key, each ?? "");
     else if (name in made && name !== "list") made[name] = value;
     else made.setAttribute(name, value === true ? "" : value);
   }
-  made.append(...children.flat().filter((child) => child !== null && child !== undefined && child !== false));
+  made.append(...children.flat().filter((child) => !isNothing(child)));
   return made;
 }
+
+const isNothing = (value) => value === undefined || value === null || value === false;
 
 /** Makes an icon from the path that it is drawn by, in a square of 20. */
 export function icon(path) {
@@ -37,10 +39,30 @@ export function menu(name, ...buttons) {
 }
 
 /** Gives an element the colour of an owner, or that of nobody. */
-export function paint(element, colour) {
-  if (colour) element.style.setProperty("--owner", `var(--${colour})`);
-  else element.style.removeProperty("--owner");
+export const paint = (element, colour) => element.style.setProperty("--owner", colour ? `var(--${colour})` : "");
+
+const drawn = new WeakMap();
+/** Returns whether an element is to be drawn anew: whether these are other facts than when this was asked before. */
+export function differs(element, ...facts) {
+  const text = JSON.stringify(facts);
+  const isNew = drawn.get(element) !== text;
+  drawn.set(element, text);
+  return isNew;
 }
+
+/** Opens a dialog of these parts, which is gone once it is closed. */
+export function sheet(className, title, ...parts) {
+  const made = el("dialog", { className, "aria-labelledby": "sheet", onclose: () => made.remove() }, el("h2", { id: "sheet" }, title), ...parts);
+  document.body.append(made);
+  made.showModal();
+  return made;
+}
+
+/** Makes a button that closes the dialog in which it is, and then does what `press` says. */
+export const closes = (content, className = "", press = () => {}) => el("button", { type: "button", className, onclick: ({ currentTarget }) => {
+  currentTarget.closest("dialog").close();
+  press();
+} }, content);
 
 /** Sets a text only where it differs, so that screen readers and selections are left alone. */
 export function write(element, text) {

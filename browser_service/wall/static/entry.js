@@ -38,13 +38,7 @@ export const onEntry = (back) => addEventListener("storage", ({ key, newValue })
 /** Renews the viewer's time, where the service allows it. */
 export const renew = () => post("/wall/renew", {});
 
-export async function leave() {
-  try {
-    await post("/wall/leave", {});
-  } finally {
-    localStorage.removeItem(KEY);
-  }
-}
+export const leave = () => post("/wall/leave", {}).finally(() => localStorage.removeItem(KEY));
 
 /** Sends a file, and returns its artifactId. Throws the service's refusal. */
 export const send = (file) => ask("PUT", ticket().path.replace("socket", "files"), "application/octet-stream", file, ticket().proof);

@@ -1,5 +1,7 @@
-// Sends a person's files to the service, and takes those that are dropped onto a page in hand.
+// Sends a person's files to the service, and takes those that are dropped onto a page in hand. Opens files and replays in
+// windows of their own, or saves a copy of a file.
 
+import { el } from "./dom.js";
 import { send } from "./entry.js";
 import { report } from "./socket.js";
 
@@ -46,3 +48,18 @@ addEventListener("dragover", (event) => {
   event.dataTransfer.dropEffect = "none";
 });
 addEventListener("drop", (event) => hasFiles(event) && event.preventDefault());
+
+export async function openWindow(socket, what, of, tell) {
+  const opened = open("", "_blank"); // before anything is awaited, else browsers refuse it
+  try {
+    const address = await socket.ask("show", { what, of });
+    if (!opened) return location.assign(address);
+    opened.opener = null;
+    opened.location.replace(address);
+  } catch (error) {
+    opened?.close();
+    tell(error.message, true);
+  }
+}
+
+export const saveCopy = (socket, of, tell) => report(socket.ask("show", { what: "copy", of }).then((href) => el("a", { href, download: "" }).click()), tell);

@@ -1,24 +1,19 @@
 // Shows the door to people who are not signed in: what this is, why they are out, and how to get in.
 
-import { el } from "./dom.js";
+import { el, write } from "./dom.js";
 
 const COMMAND = "browse-together show";
 
 /** Shows a command, and copies it. */
 export function command(text) {
-  const copy = el("button", {
-    type: "button",
-    onclick: async () => {
-      await navigator.clipboard.writeText(text);
-      copy.textContent = "Copied";
-    },
-  }, "Copy");
+  const copy = el("button", { type: "button", onclick: () => navigator.clipboard.writeText(text).then(() => write(copy, "Copied")) }, "Copy");
   return el("div", { className: "command" }, el("code", {}, text), navigator.clipboard && copy);
 }
 
+const door = (...parts) => el("main", { className: "gate" }, el("img", { src: "/wall/static/mark.svg", alt: "" }), ...parts);
+
 export function gate(problem = "") {
-  return el("main", { className: "gate" },
-    el("img", { src: "/wall/static/mark.svg", alt: "" }),
+  return door(
     el("h1", {}, "See what your agents do"),
     problem && el("p", { className: "problem", role: "alert" }, problem),
     el("p", { className: "quiet" },
@@ -30,14 +25,6 @@ export function gate(problem = "") {
 }
 
 /** Thanks a guest once their request is over. */
-export function farewell(text) {
-  return el("main", { className: "gate" },
-    el("img", { src: "/wall/static/mark.svg", alt: "" }),
-    el("h1", {}, text),
-    el("p", { className: "quiet" }, "You can close this page."));
-}
+export const farewell = (text) => door(el("h1", {}, text), el("p", { className: "quiet" }, "You can close this page."));
 
-export function waiting(text) {
-  return el("main", { className: "gate", "aria-busy": "true" },
-    el("img", { src: "/wall/static/mark.svg", alt: "" }), el("p", { className: "quiet", role: "status" }, text));
-}
+export const waiting = (text) => door(el("p", { className: "quiet", role: "status", "aria-busy": "true" }, text));

@@ -8,12 +8,13 @@ import { call } from "./settings.js";
 import { report } from "./socket.js";
 import { YourTabs } from "./tabs.js";
 import { Tile } from "./tile.js";
-import { ASKS_ANYBODY, KINDS, owner, present, since } from "./words.js";
+import { ASKS_ANYBODY, KINDS, owner, since, toPage } from "./words.js";
 
 const FEW = 4;
 const SOME = 6;
 const MANY = 12;
 const TICK_MS = 1000;
+const AGES_S = 5;
 const ON_PAGE = { login: "Sign in there", tab: "Choose a tab" };
 const drawnFps = (count) => (count > SOME ? 2 : 4); // of many, nobody follows each
 
@@ -29,7 +30,6 @@ export class Grid {
   #folded = el("details", { className: "unused" }, this.#summary, this.#unused);
   #empty = el("div", { className: "nothing" });
   #visible = new Set();
-  #count = 0;
   #isBegun = false;
   #unfolds = false;
 
@@ -43,31 +43,30 @@ export class Grid {
     }, { rootMargin: "80px" });
     this.element = el("main", { className: "grid", tabIndex: -1 }, el("h1", { className: "unseen" }, "All pages"), this.agents.element,
       el("div", { className: "shown" }, this.#asked, this.#used, this.#empty, this.#folded, this.yours.element));
-    setInterval(() => document.hidden || this.#tick(), TICK_MS);
+    setInterval(() => document.hidden || !this.#isBegun || this.#tick(), TICK_MS);
   }
 
   update(wanted) {
     const { pages, requests } = this.model;
     this.wanted = wanted;
     this.agents.update();
+    const open = new Map([...pages].filter(([, { person }]) => person?.kind !== "tab")); // which only stand for one that is asked for
     for (const [id, tile] of this.#tiles) {
-      if (pages.has(id)) continue;
+      if (open.has(id)) continue;
       this.observer.unobserve(tile.element);
       this.#visible.delete(id);
       this.#tiles.delete(id);
     }
-    const open = [...pages.values()].filter(({ person }) => person?.kind !== "tab"); // which only stand for one that is asked for
-    for (const page of open) (this.#tiles.get(page.id) ?? this.#make(page)).update(page);
-    const shown = open.filter((page) => matches(page, wanted) && this.agents.wants(page)).map(({ id }) => this.#tiles.get(id)).sort(inOrder);
-    const used = shown.filter((tile) => !tile.isUnused);
-    const unused = shown.filter((tile) => tile.isUnused);
+    for (const page of open.values()) (this.#tiles.get(page.id) ?? this.#make(page)).update(page);
+    const shown = [...this.#tiles.values()].filter(({ page }) => matches(page, wanted) && this.agents.wants(page)).sort(inOrder);
+    const [used, unused] = [false, true].map((isUnused) => shown.filter((tile) => tile.isUnused === isUnused));
     arrange(this.#used, used.map((tile) => tile.element));
     arrange(this.#unused, unused.map((tile) => tile.element));
     this.#fold(unused.length, !used.length || Boolean(wanted));
     this.element.classList.toggle("few", used.length <= FEW);
     this.element.classList.toggle("many", used.length > MANY);
     this.#ask(requests);
-    this.#sayNothing(present(this.model.agents), open.length, shown.length);
+    this.#sayNothing(open.size, shown.length);
   }
 
   #fold(count, unfolds) {
@@ -85,6 +84,7 @@ export class Grid {
   }
 
   #tick() {
+    if (new Date().getSeconds() % AGES_S === 0) this.agents.update(); // which says "12 s ago"
     for (const id of this.#visible) this.#tiles.get(id)?.tick();
     if ([...this.#tiles.values()].some(({ element, isUnused }) => element.parentNode && isUnused !== this.#unused.contains(element))) this.update(this.wanted);
     for (const each of this.#requests.querySelectorAll("[data-at]")) write(each, since(each.dataset.at));
@@ -119,7 +119,7 @@ export class Grid {
   }
 
   #make(page) {
-    const tile = new Tile(page, ++this.#count, this.model.viewer.readOnly ? null : () => this.agents.halt(page.id, "go_on"));
+    const tile = new Tile(page, this.model.viewer.readOnly ? null : () => this.agents.halt(page.id, "go_on"));
     this.#tiles.set(page.id, tile);
     this.observer.observe(tile.element);
     return tile;
@@ -132,7 +132,7 @@ export class Grid {
     this.#cards = new Map(requests.map((asked) => {
       const text = JSON.stringify(asked);
       const known = before.get(asked.id);
-      return [asked.id, known?.text === text ? known : { text, element: card(asked, (state, answer) => this.#answer(asked.id, state, answer)) }];
+      return [asked.id, known?.text === text ? known : { text, element: card(asked, (state, answer) => report(this.socket.ask("answer", { requestId: asked.id, state, answer }), this.tell)) }];
     }));
     arrange(this.#requests, [...this.#cards.values()].map(({ element }) => element));
     const fresh = requests.filter(({ id }) => !before.has(id));
@@ -141,13 +141,10 @@ export class Grid {
     if (fresh.length) say(fresh.map(({ askedBy, kind, mayAnswer }) => `${askedBy} ${(mayAnswer ? KINDS : ASKS_ANYBODY)[kind]}`).join(". "));
   }
 
-  #answer(requestId, state, answer) {
-    return report(this.socket.ask("answer", { requestId, state, answer }), this.tell);
-  }
-
-  #sayNothing(here, all, shown) {
+  #sayNothing(all, shown) {
     this.#empty.hidden = shown > 0;
     if (shown) return;
+    const here = this.model.agents.filter(({ since: from }) => from).map(({ label }) => label);
     const who = here.length ? `Here now: ${here.join(", ")}. ` : "";
     this.#empty.replaceChildren(...(all
       ? [el("h2", {}, "Nothing matches"), el("p", { className: "quiet" }, `${all} pages are open; none fits what you look for.`)]
@@ -159,7 +156,7 @@ export class Grid {
 /** Shows a request. It is answered there, unless its page is needed for that. */
 export function card(request, send) {
   const { id, pageId, askedAt, askedBy, kind, colour, mayAnswer } = request;
-  const link = (text, className = "") => el("a", { className, href: `#/page/${encodeURIComponent(pageId)}` }, text);
+  const link = (text, className = "") => el("a", { className, href: toPage(pageId) }, text);
   const at = el("p", { className: "quiet small" }, link(pageId), " · ", el("span", { "data-at": askedAt }, since(askedAt)));
   return el("li", { className: "request", style: { "--owner": colour && `var(--${colour})` } }, ...(mayAnswer
     ? question(request, send, { at, instead: ON_PAGE[kind] && link(ON_PAGE[kind], "button first") })
@@ -172,6 +169,6 @@ function matches(page, text) {
 }
 
 /** What waits for a person is first, then what agents act on; else each page stays where it came. */
-const inOrder = (a, b) => b.waits - a.waits || b.isActedOn - a.isActedOn || a.number - b.number;
+const inOrder = (a, b) => b.waits - a.waits || b.isActedOn - a.isActedOn;
 /** Returns how large a picture to ask for. A part that is shown close has each of its own pixels on one of the screen. */
 const size = (width, zoom) => (zoom > 1 ? { width: Math.min(1920, Math.round(width * zoom)), close: true } : { width: Math.min(1280, Math.max(160, Math.ceil(width / 80) * 80)) });

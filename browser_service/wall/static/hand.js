@@ -24,17 +24,18 @@ export class Hand {
    * files that were dropped, and where. */
   constructor(picture, send, leave, tell, give) {
     Object.assign(this, { picture, send, leave, tell });
+    const onPage = (does) => (event) => picture.head?.width && does(event); // which is nowhere before its first picture
     this.element = el("textarea", {
       className: "hand", hidden: true, spellcheck: false, autocapitalize: "off", autocomplete: "off", enterKeyHint: "next",
       "aria-label": "The page itself: what you press and type goes there. Shift and Escape lead back to the buttons.",
-      onpointerdown: (event) => this.#down(event), onpointermove: (event) => this.#move(event),
-      onpointerup: (event) => this.#up(event), onpointercancel: () => { this.#touch = null; },
+      onpointerdown: onPage((event) => this.#down(event)), onpointermove: onPage((event) => this.#move(event)),
+      onpointerup: onPage((event) => this.#up(event)), onpointercancel: () => { this.#touch = null; },
       onkeydown: (event) => this.#key(event), onbeforeinput: (event) => this.#input(event),
       oncompositionend: (event) => this.#composed(event), onpaste: (event) => this.#paste(event),
       oncontextmenu: (event) => event.preventDefault(),
     });
     takeDrops(this.element, (event) => this.picture.at(event), give, tell);
-    this.element.addEventListener("wheel", (event) => this.#wheel(event), { passive: false });
+    this.element.addEventListener("wheel", onPage((event) => this.#wheel(event)), { passive: false });
   }
 
   enable(may) {
@@ -43,18 +44,13 @@ export class Hand {
     this.element.value = KEPT;
     this.#made = [];
     this.#focus();
-    if (may && IS_PHONE.matches) this.#make({ do: "fit", x: innerWidth, y: Math.round(innerHeight * PART) });
+    if (may && IS_PHONE.matches) this.make({ do: "fit", x: innerWidth, y: Math.round(innerHeight * PART) });
   }
 
   /** Has the keys go to the page, once it is in hand. A phone's keyboard comes with the first tap, where it is wanted. */
   takeKeys() {
     this.#takesKeys = !IS_PHONE.matches;
     this.#focus();
-  }
-
-  /** Chooses an option of the list that was pressed; without an index, it stays as it is. */
-  choose(index) {
-    this.#make({ do: "choose", index });
   }
 
   #focus() {
@@ -64,7 +60,7 @@ export class Hand {
   }
 
   /** Notes a stroke. Of several moves in a row the last counts, and turns of the wheel add up. */
-  #make(stroke) {
+  make(stroke) {
     const last = this.#made.at(-1);
     if (last?.do === "move" && stroke.do === "move") this.#made.pop();
     if (last?.do === "wheel" && stroke.do === "wheel") {
@@ -84,11 +80,10 @@ export class Hand {
     const { x, y } = this.picture.at(event);
     const isAgain = event.timeStamp - this.#last.at < TWICE_MS && Math.hypot(event.clientX - this.#last.x, event.clientY - this.#last.y) < TAP_PX;
     if (how === "down") this.#last = { at: event.timeStamp, x: event.clientX, y: event.clientY, count: isAgain ? Math.min(this.#last.count + 1, 3) : 1 };
-    this.#make({ do: how, x, y, button: BUTTONS[event.button] ?? "left", clicks: this.#last.count || 1 });
+    this.make({ do: how, x, y, button: BUTTONS[event.button] ?? "left", clicks: this.#last.count || 1 });
   }
 
   #down(event) {
-    if (!this.picture.head?.width) return;
     event.preventDefault();
     this.element.focus({ preventScroll: true });
     if (event.pointerType === "touch") {
@@ -100,22 +95,20 @@ export class Hand {
   }
 
   #move(event) {
-    if (!this.picture.head?.width) return;
     const touch = this.#touch;
-    if (event.pointerType !== "touch") return this.#make({ do: "move", ...this.picture.at(event) });
+    if (event.pointerType !== "touch") return this.make({ do: "move", ...this.picture.at(event) });
     if (touch?.id !== event.pointerId) return;
     touch.moved ||= Math.hypot(event.clientX - touch.x, event.clientY - touch.y) > TAP_PX;
     if (!touch.moved) return;
     const scale = this.picture.head.width / this.element.clientWidth;
-    this.#make({ do: "wheel", ...touch.began, dx: (touch.x - event.clientX) * scale, dy: (touch.y - event.clientY) * scale });
+    this.make({ do: "wheel", ...touch.began, dx: (touch.x - event.clientX) * scale, dy: (touch.y - event.clientY) * scale });
     Object.assign(touch, { x: event.clientX, y: event.clientY });
   }
 
   #up(event) {
-    if (!this.picture.head?.width) return;
     if (event.pointerType !== "touch") return this.#press(event, "up");
     if (this.#touch?.id === event.pointerId && !this.#touch.moved) {
-      this.#make({ do: "move", ...this.picture.at(event) });
+      this.make({ do: "move", ...this.picture.at(event) });
       this.#press(event, "down");
       this.#press(event, "up");
     }
@@ -123,10 +116,10 @@ export class Hand {
   }
 
   #wheel(event) {
-    if (!this.picture.head?.width || event.ctrlKey) return; // to zoom the wall itself
+    if (event.ctrlKey) return; // to zoom the wall itself
     event.preventDefault();
     const unit = [1, 40, 800][event.deltaMode];
-    this.#make({ do: "wheel", ...this.picture.at(event), dx: event.deltaX * unit, dy: event.deltaY * unit });
+    this.make({ do: "wheel", ...this.picture.at(event), dx: event.deltaX * unit, dy: event.deltaY * unit });
   }
 
   #key(event) {
@@ -142,14 +135,14 @@ export class Hand {
     if (pastes || !(NAMED.test(event.key) || (command && !isAltGraph && event.key.length === 1))) return;
     event.preventDefault();
     const held = [command && "ControlOrMeta", event.altKey && "Alt", event.shiftKey && "Shift"].filter(Boolean);
-    this.#make({ do: "key", key: [...held, event.key].join("+") });
+    this.make({ do: "key", key: [...held, event.key].join("+") });
   }
 
   #input(event) {
     if (event.isComposing || event.inputType === "insertCompositionText") return;
     event.preventDefault();
-    if (event.inputType.startsWith("insertLine") || event.inputType === "insertParagraph") this.#make({ do: "key", key: "Enter" });
-    else if (event.inputType === "deleteContentBackward") this.#make({ do: "key", key: "Backspace" });
+    if (event.inputType.startsWith("insertLine") || event.inputType === "insertParagraph") this.make({ do: "key", key: "Enter" });
+    else if (event.inputType === "deleteContentBackward") this.make({ do: "key", key: "Backspace" });
     else if (event.data) this.#write(event.data);
   }
 
@@ -166,6 +159,6 @@ export class Hand {
   #write(text) {
     const signs = [...text]; // none of which may be cut in two
     if (signs.length > MOST_SIGNS) return this.tell(`At most ${MOST_SIGNS.toLocaleString("en")} characters are pasted at once.`, true);
-    for (let at = 0; at < signs.length; at += 2500) this.#make({ do: "text", text: signs.slice(at, at + 2500).join("") });
+    for (let at = 0; at < signs.length; at += 2500) this.make({ do: "text", text: signs.slice(at, at + 2500).join("") });
   }
 }

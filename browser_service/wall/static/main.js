@@ -10,6 +10,7 @@ import { PageView } from "./page.js";
 import { openKeys, openSettings, settings } from "./settings.js";
 import { Socket } from "./socket.js";
 import { Threads } from "./threads.js";
+import { toPage } from "./words.js";
 
 const app = document.getElementById("app");
 const model = { viewer: { name: "", readOnly: true }, pages: new Map(), requests: [], agents: [], threads: new Map(), halt: null, browsers: [] };
@@ -26,18 +27,13 @@ const RENEWED_EVERY_MS = 3_600_000;
 const OVER = "It is over: nobody is asked any more.";
 let socket, grid, view, bar, threads;
 let refusal = "";
-let version = "";
 let isLed = false; // to a page that takes the keys of the one before
 
 async function begin() {
   const { code } = arrival();
   if (code) {
     app.replaceChildren(waiting("One moment …"));
-    try {
-      await enter(code);
-    } catch (error) {
-      refusal = error.message; // which is of no concern to who is in already, by the first click on the same link
-    }
+    await enter(code).catch((error) => { refusal = error.message; }); // which is of no concern to who is in already, by the first click on the same link
   }
   if (!ticket().proof) return app.replaceChildren(gate(refusal));
   app.replaceChildren(waiting("The wall is coming …"));
@@ -49,7 +45,6 @@ async function begin() {
 
 function out({ code, reason }) {
   const isOver = ticket().isOfRequest && code === "INVALID_REQUEST"; // there is none of that name any more
-  model.pages.clear();
   view?.leave();
   forgetRequest();
   say("");
@@ -65,32 +60,24 @@ function status(name) {
 function message(what) {
   if (what.type === "viewer") greet(what);
   else if (what.type === "state" || what.type === "patch") apply(what);
-  else if (what.type === "timeline") view?.message(what);
+  else if (what.type === "timeline") view?.message?.(what);
   if (what.type === "refused" && !what.id) tell(`${what.reason} ${what.hint}`, true);
 }
 
 function greet(viewer) {
-  if (version && version !== viewer.version) return location.reload(); // the service is another by now, and so is its page
-  version = viewer.version;
+  const { version = viewer.version } = model.viewer;
+  if (version !== viewer.version) return location.reload(); // the service is another by now, and so is its page
   model.viewer = viewer;
-  if (viewer.request) return;
   stay();
 }
 
-/** Stays signed in while the wall is in use, also over restarts of the service. */
-let staying = 0;
-function stay() {
-  clearTimeout(staying);
-  staying = setTimeout(stay, RENEWED_EVERY_MS);
-  renew().catch(() => {}); // the connection is lost, which is told elsewhere
-}
+/** Stays signed in while the wall is in use, also over restarts of the service. A connection that is lost is told elsewhere. */
+const stay = () => model.viewer.request || renew().catch(() => {});
+setInterval(() => bar && stay(), RENEWED_EVERY_MS);
 
 function apply({ type, pages = {}, requests, agents, threads: lines = {}, halt = model.halt, browsers = model.browsers }) {
   const known = new Set(model.pages.keys());
-  if (type === "state") {
-    model.pages.clear();
-    model.threads.clear();
-  }
+  if (type === "state") for (const kept of [model.pages, model.threads]) kept.clear();
   for (const [id, thread] of Object.entries(lines)) thread ? model.threads.set(id, thread) : model.threads.delete(id);
   Object.assign(model, { halt, browsers });
   for (const [id, page] of Object.entries(pages)) page ? model.pages.set(id, page) : model.pages.delete(id);
@@ -99,7 +86,7 @@ function apply({ type, pages = {}, requests, agents, threads: lines = {}, halt =
   if (model.viewer.request && !stays(pages)) return;
   if (!bar) open();
   draw();
-  const next = !model.viewer.request && type === "patch" ? view?.leadsTo(known) : null;
+  const next = !model.viewer.request && type === "patch" ? view?.leadsTo?.(known) : null;
   if (next) lead(next);
 }
 
@@ -112,10 +99,15 @@ function stays(changed) {
   }
   const opened = Object.keys(changed).filter((id) => changed[id] && !visited.has(id));
   for (const id of opened) visited.add(id);
-  const here = decodeURIComponent(location.hash.split("/")[2] ?? "");
-  if (opened.length || !model.pages.has(here)) history.replaceState(null, "", `#/page/${encodeURIComponent(opened.at(-1) ?? [...model.pages.keys()].at(-1))}`);
-  if (bar && view?.id !== decodeURIComponent(location.hash.split("/")[2])) route();
+  if (opened.length || !model.pages.has(place().id)) history.replaceState(null, "", toPage(opened.at(-1) ?? [...model.pages.keys()].at(-1)));
+  if (bar && view?.id !== place().id) route();
   return true;
+}
+
+/** Returns what of the wall the address names: a kind, and of which id. */
+function place() {
+  const [, kind, id = ""] = location.hash.split("/");
+  return { kind, id: decodeURIComponent(id) };
 }
 
 async function takeLeave() {
@@ -123,15 +115,14 @@ async function takeLeave() {
   const said = await view?.answered?.catch(() => "");
   socket.end();
   view?.leave();
-  const text = said || OVER;
-  app.replaceChildren(farewell(text));
-  say(text);
+  app.replaceChildren(farewell(said || OVER));
+  say(said || OVER);
 }
 
 function draw() {
   bar.update();
   grid.update(wanted);
-  view?.update();
+  view?.update?.();
   document.title = model.requests.length ? `(${model.requests.length}) browse-together` : "browse-together";
   watch();
 }
@@ -139,7 +130,7 @@ function draw() {
 function lead(id) {
   tell(model.pages.get(view.id) ? `${view.id} opened this window. Once it is closed, you are led back.` : `${view.id} is closed. This is the page that opened it.`);
   isLed = true;
-  location.replace(`#/page/${encodeURIComponent(id)}`);
+  location.replace(toPage(id));
 }
 
 function frame(head, blob) {
@@ -160,8 +151,6 @@ function watch() {
 
 function open() {
   bar = makeBar();
-  bar.toast = el("p", { className: "toast", role: "alert", hidden: true });
-  bar.place = el("div", { className: "place" });
   app.replaceChildren(bar.element, bar.place, bar.toast);
   status("live");
   route();
@@ -171,7 +160,7 @@ function makeBar() {
   const state = el("span");
   const search = el("input", { type: "search", placeholder: "Find a page", "aria-label": "Find a page", oninput: () => { wanted = search.value; draw(); } });
   const name = el("span", { className: "name cut" });
-  const find = el("button", { type: "button", className: "icon plain find", "aria-label": "Find", "aria-expanded": "false", onclick: () => look(find.getAttribute("aria-expanded") === "false") }, icon(SEARCH));
+  const find = el("button", { type: "button", className: "icon plain find", "aria-label": "Find", "aria-expanded": "false", onclick: () => bar.look(find.ariaExpanded === "false") }, icon(SEARCH));
   const chosen = el("button", { type: "button", className: "icon plain", "aria-label": "Settings", title: "Settings (,)", onclick: () => openSettings(tell) }, icon(SLIDERS));
   const past = el("a", { className: "button plain", href: "#/day", title: "What happened within the past day" }, icon(CLOCK), el("span", { className: "word" }, "Past day"));
   const ways = el("nav", { className: "ways-on", "aria-label": "More" }, new NewPage(socket, tell).button, past);
@@ -181,16 +170,16 @@ function makeBar() {
     el("p", { className: "link", role: "status" }, state),
     el("div", { className: "filters", role: "search" }, search),
     el("div", { className: "me" }, ways, name, find, chosen, goes));
-  /** On a phone, shows what finds a page, or hides it. */
-  function look(isOpen) {
-    element.classList.toggle("finding", isOpen);
-    find.setAttribute("aria-expanded", String(isOpen));
-    if (isOpen) search.focus();
-  }
   return {
     status: state,
-    look,
     element,
+    toast: el("p", { className: "toast", role: "alert", hidden: true }),
+    place: el("div", { className: "place" }),
+    /** On a phone, shows what finds a page, or hides it. */
+    look(isOpen) {
+      find.ariaExpanded = String(isOpen);
+      if (isOpen) search.focus();
+    },
     update() {
       ways.hidden = model.viewer.readOnly || Boolean(model.viewer.request);
       write(name, model.viewer.readOnly ? "Looking on" : model.viewer.name);
@@ -200,12 +189,13 @@ function makeBar() {
 
 let scrolled = 0; // how far the wall was, while a page is shown
 function route() {
-  const [, kind, id] = location.hash.split("/");
-  if (kind === "request") return toRequest(decodeURIComponent(id ?? ""));
+  const { kind, id } = place();
+  if (kind === "request") return toRequest(id);
   const from = view?.id;
   if (!view) scrolled = scrollY;
   view?.leave();
-  view = kind === "page" && id ? new PageView(decodeURIComponent(id), model, socket, tell, threads) : kind === "day" ? new DayView(socket, tell) : null;
+  document.querySelector("dialog[open]:not(.thread)")?.close(); // which asked something there
+  view = kind === "page" && id ? new PageView(id, model, socket, tell, threads) : kind === "day" ? new DayView(socket, tell) : null;
   if (isLed) view.hand.takeKeys();
   isLed = false;
   app.classList.toggle("single", Boolean(view));
@@ -220,7 +210,7 @@ function route() {
 /** Goes where a request is answered. */
 function toRequest(id) {
   const asked = model.requests.find((each) => each.id === id);
-  location.replace(asked ? `#/page/${encodeURIComponent(asked.pageId)}` : "#/");
+  location.replace(asked ? toPage(asked.pageId) : "#/");
   if (!asked) tell(OVER);
 }
 
@@ -239,8 +229,9 @@ addEventListener("hashchange", () => {
   else if (bar) route();
 });
 onEntry(() => app.querySelector(".gate .command") && location.reload());
+addEventListener("submit", (event) => event.preventDefault()); // of the forms here none is sent as such
 addEventListener("resize", () => bar && watch());
-document.addEventListener("visibilitychange", () => bar && watch());
+addEventListener("visibilitychange", () => bar && watch());
 addEventListener("keydown", (event) => {
   if (!bar || event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, select, textarea, dialog")) return;
   if (event.key === "Escape" && view) location.hash = "#/";

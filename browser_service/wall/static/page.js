@@ -2,7 +2,7 @@
 
 import { Address } from "./address.js";
 import { Asks } from "./asks.js";
-import { el, keepFocus, menu, paint, say, write } from "./dom.js";
+import { closes, differs, el, keepFocus, menu, paint, say, sheet, write } from "./dom.js";
 import { Hand } from "./hand.js";
 import { Panel } from "./panel.js";
 import { Picture } from "./picture.js";
@@ -10,7 +10,7 @@ import { Point } from "./point.js";
 import { question } from "./question.js";
 import { report } from "./socket.js";
 import { Picker } from "./tabs.js";
-import { HOLDS, halted, owner, standing } from "./words.js";
+import { HOLDS, halted, owner, owns, standing } from "./words.js";
 
 const SHOWN = new Set(["stop", "take"]); // above the picture stands what they did
 
@@ -30,14 +30,15 @@ export class PageView {
   constructor(id, model, socket, tell, threads) {
     Object.assign(this, { id, model, socket, tell, threads, place: location.hash });
     this.picture = new Picture(id);
-    this.hand = new Hand(this.picture, (made) => socket.input(id, made), () => this.#leaveHand(), tell, (files, where) => this.#give(files, where));
+    const leave = () => Object.values(this.#buttons).find((each) => !each.hidden)?.focus();
+    const give = (files, where) => socket.ask("files", { pageId: id, files, at: this.picture.head.chooser ? null : where }); // to what asks for some first
+    this.hand = new Hand(this.picture, (made) => socket.input(id, made), leave, tell, give);
     this.address = new Address(id, socket, tell, () => this.hand.element.focus());
     this.picture.paper.append(this.hand.element);
     this.point = new Point(id, this.picture, socket, tell, () => this.#buttons.point.focus());
     this.picture.paper.append(this.point.element);
-    this.asks = new Asks(id, socket, tell, () => this.hand.element.focus(), (index) => this.hand.choose(index));
-    this.#dialog();
-    this.panel = new Panel(id, model, socket, tell, this.question);
+    this.asks = new Asks(id, socket, tell, () => this.hand.element.focus(), (index) => this.hand.make({ do: "choose", index }));
+    this.panel = new Panel(id, model, socket, tell);
     this.element = el("main", { className: "page", tabIndex: -1 },
       el("header", { className: "head" },
         el("a", { className: "button plain back", href: "#/", "aria-label": "Back to the wall" }, "←"),
@@ -75,7 +76,7 @@ export class PageView {
     write(this.#title, isAwaited ? "Which of your tabs?" : page.locked ? page.id : page.title || page.id);
     write(this.#url, isAwaited ? "" : page.locked ? "A private page: only its person sees it" : page.url);
     write(this.#owner, owner(page));
-    write(this.#facts, [page.id, this.#hasSessions() && `session ${page.session}`, page.host && `on host ${page.host}`].filter(Boolean).join(" · "));
+    write(this.#facts, [page.id, [...this.model.pages.values()].some(({ session }) => session !== page.session) && `session ${page.session}`, page.host && `on host ${page.host}`].filter(Boolean).join(" · "));
     if (page.locked) this.picture.state("locked");
     this.#hold.hidden = !kind && !page.held;
     this.#hold.dataset.kind = kind ?? "held";
@@ -97,15 +98,7 @@ export class PageView {
     if (point.disabled) this.point.end();
     writes.disabled ||= !this.#agent();
     this.asks.update(this.picture.head ?? {}, page, mayAct, this.#isInHand());
-    if (page.locked) this.panel.lock();
-  }
-
-  #hasSessions() {
-    return new Set([...this.model.pages.values()].map(({ session }) => session)).size > 1;
-  }
-
-  #leaveHand() {
-    Object.values(this.#buttons).find((each) => !each.hidden)?.focus();
+    if (page.locked) this.panel.sayEmpty("timeline", "Only its person sees what was done here.");
   }
 
   #isInHand() {
@@ -122,11 +115,6 @@ export class PageView {
     return this.wasInHand ? [...pages.values()].find(isPopup)?.id : null;
   }
 
-  /** Gives files to the page that asks for some, or drops them where they were dropped. */
-  #give(files, where) {
-    return this.socket.ask("files", { pageId: this.id, files, at: this.picture.head.chooser ? null : where });
-  }
-
   /** Says in whose hands the page is, and what is to be done about it. */
   #holds(page) {
     const kind = page.person?.kind;
@@ -136,15 +124,11 @@ export class PageView {
       stopped: "Agents are kept out until you give it back; to work in it yourself, take it over.",
     };
     const text = kind ? `${HOLDS[kind]}. ${words[kind] ?? request?.message ?? `${page.person.by} waits.`}` : page.held ? `${owner(page)} keeps it: ${page.held.reason}` : "";
-    if (this.#hold.dataset.text === text + request?.id) return;
-    this.#hold.dataset.text = text + request?.id;
+    if (!differs(this.#hold, text, request?.id)) return;
     this.picker?.leave();
     this.picker = kind === "tab" && request?.mayAnswer ? new Picker(request.id, this.socket, (given) => this.#answered(given)) : null;
-    this.#hold.replaceChildren(...(request?.mayAnswer ? question(request, (state, answer) => this.#answer(request.id, state, answer), { instead: this.picker?.element }) : [el("span", {}, text)]));
-  }
-
-  #answer(id, state, answer) {
-    return this.#answered(this.socket.ask("answer", { requestId: id, state, answer }));
+    const answer = (state, said) => this.#answered(this.socket.ask("answer", { requestId: request.id, state, answer: said }));
+    this.#hold.replaceChildren(...(request?.mayAnswer ? question(request, answer, { instead: this.picker?.element }) : [el("span", {}, text)]));
   }
 
   #answered(given) {
@@ -168,68 +152,52 @@ export class PageView {
     this.#reach();
     this.asks.update(head, page, !this.model.viewer.readOnly, this.#isInHand());
     const waiting = head.waiting ?? [];
-    if (this.#line.dataset.text === waiting.join()) return;
-    this.#line.dataset.text = waiting.join();
+    if (!differs(this.#line, waiting)) return;
     this.#line.hidden = !waiting.length;
     this.#line.replaceChildren(...waiting.map((text) => el("li", {}, text)));
   }
 
   message(message) {
-    if (message.pageId !== this.id) return;
-    this.panel.message(message);
+    if (message.pageId === this.id) this.panel.message(message);
   }
 
   leave() {
     this.point.leave = () => {};
     this.panel.leave();
     this.picker?.leave();
-    this.question.remove();
   }
 
   // --- buttons ------------------------------------------------------------------------------------------------------
 
   #toolbar() {
-    const button = (name, text, title, className = "") => {
-      this.#buttons[name] = el("button", { type: "button", title, className, onclick: () => this.#press(name) }, text);
-      return this.#buttons[name];
-    };
+    const button = (name, text, title, press, className = "") => (this.#buttons[name] = el("button", { type: "button", title, className, onclick: press }, text));
     const bar = el("div", { className: "toolbar", role: "toolbar", "aria-label": "What you may do" },
-      button("stop", "Stop this act", "Cancel what runs, and refuse what comes, until you give the page back", "danger"),
-      button("take", "Take over", "Keep agents out: the page is in your hands", "first"),
-      button("release", "Give back", "Let its agent go on", "first"),
-      button("point", "Point", "Show its agent an element of the page, with a few words"),
-      button("write", "Write", "Write its agent a line"),
+      button("stop", "Stop this act", "Cancel what runs, and refuse what comes, until you give the page back", () => this.#do("stop", () => this.#take(true)), "danger"),
+      button("take", "Take over", "Keep agents out: the page is in your hands", () => this.#do("take", () => this.#take(false)), "first"),
+      button("release", "Give back", "Let its agent go on", () => this.#do("release", () => this.#call("give_back")), "first"),
+      button("point", "Point", "Show its agent an element of the page, with a few words", () => this.point.begin()),
+      button("write", "Write", "Write its agent a line", () => this.threads.open(this.#agent().id)),
       menu("Menu",
-        button("give", "Give to…", "Make another agent its owner"),
-        button("close", "Close", "Close the page; its agent is told")));
+        button("give", "Give to…", "Make another agent its owner", () => this.#askWhom()),
+        button("close", "Close", "Close the page; its agent is told", () => this.#askToClose())));
     if (this.model.viewer.readOnly) bar.append(el("p", { className: "quiet small" }, "You may look, and do nothing: your link was a read-only one."));
     return bar;
   }
 
-  async #press(name) {
-    if (name === "give") return this.#ask("Give it to", this.#others());
-    if (name === "close") return this.#ask(`Close ${this.id}?`, null);
-    if (name === "point") return this.point.begin();
-    if (name === "write") return this.threads.open(this.#agent().id);
-    return this.#do(name, () => this.#tell(name));
+  async #call(action, more) {
+    return (await this.socket.call(action, { pageId: this.id, ...more })).observed;
   }
 
-  /** Does what needs no more words. Who closes a page takes it in hand before, so its agent need not agree. */
-  async #tell(name) {
-    const call = async (action, more) => (await this.socket.call(action, { pageId: this.id, ...more })).observed;
-    if (name === "release") return call("give_back");
-    const taken = await call("take_over", { stop: name !== "take" });
-    return name === "close" ? call("close_page", { reason: "A person closed it at the wall." }) : taken;
+  #take(stop) {
+    return this.#call("take_over", { stop });
   }
 
   #agent() {
-    const owner = this.model.pages.get(this.id)?.owner;
-    return owner && this.model.agents.find(({ label, colour }) => label === owner.label && colour === owner.colour);
+    return this.model.agents.find((agent) => owns(agent, this.model.pages.get(this.id)));
   }
 
   #others() {
-    const owner = this.model.pages.get(this.id)?.owner;
-    return this.model.agents.filter(({ label, colour }) => label !== owner?.label || colour !== owner?.colour);
+    return this.model.agents.filter((agent) => agent !== this.#agent());
   }
 
   async #do(name, deed) {
@@ -243,26 +211,20 @@ export class PageView {
     }
   }
 
-  #dialog() {
-    this.question = el("dialog", { className: "question", "aria-labelledby": "question" });
-    document.body.append(this.question);
+  #askWhom() {
+    const give = async (to) => (await this.socket.ask("give", { pageId: this.id, to })).observed;
+    const choices = this.#others().map((agent) => {
+      const choice = closes([agent.label, el("span", { className: "quiet small" }, standing(agent))], "", () => this.#do("give", () => give(agent.to)));
+      paint(choice, agent.colour);
+      return choice;
+    });
+    sheet("question", "Give it to", el("div", { className: "agents" }, choices), el("div", { className: "choices" }, closes("Cancel")));
   }
 
-  /** Asks which agent, or whether to close. */
-  #ask(title, choices) {
-    const done = (name, deed) => {
-      this.question.close();
-      this.#do(name, deed);
-    };
-    const give = async (to) => (await this.socket.ask("give", { pageId: this.id, to })).observed;
-    const cancel = el("button", { type: "button", onclick: () => this.question.close() }, "Cancel");
-    this.question.replaceChildren(el("h2", { id: "question" }, title),
-      ...(choices ? [el("div", { className: "agents" }, choices.map((agent) =>
-        el("button", { type: "button", style: { "--owner": `var(--${agent.colour})` }, onclick: () => done("give", () => give(agent.to)) },
-          el("span", {}, agent.label), el("span", { className: "quiet small" }, standing(agent)))))]
-        : [el("p", { className: "quiet" }, "What is not saved on it is lost. Its agent is told that a person closed it.")]),
-      el("div", { className: "choices" }, cancel,
-        !choices && el("button", { type: "button", className: "danger", onclick: () => done("close", () => this.#tell("close")) }, "Close it")));
-    this.question.showModal();
+  /** Who closes a page takes it in hand before, so its agent need not agree. */
+  #askToClose() {
+    const close = () => this.#take(true).then(() => this.#call("close_page", { reason: "A person closed it at the wall." }));
+    sheet("question", `Close ${this.id}?`, el("p", { className: "quiet" }, "What is not saved on it is lost. Its agent is told that a person closed it."),
+      el("div", { className: "choices" }, closes("Cancel"), closes("Close it", "danger", () => this.#do("close", close))));
   }
 }

@@ -1,11 +1,11 @@
 // Shows a page's timeline, console and network log beside its picture.
 
-import { el } from "./dom.js";
+import { differs, el } from "./dom.js";
+import { openWindow } from "./files.js";
 import { askForFlow } from "./flow.js";
 import { report } from "./socket.js";
-import { Timeline, path } from "./timeline.js";
-import { openWindow } from "./windows.js";
-import { host, time } from "./words.js";
+import { Timeline } from "./timeline.js";
+import { host, path, time } from "./words.js";
 
 const LISTED_EVERY_MS = 1500;
 const MOST_ROWS = 300;
@@ -15,40 +15,32 @@ export class Panel {
   #rows = { console: el("ol", { className: "rows" }), network: el("ol", { className: "rows" }) };
   #timer = 0;
 
-  /** `question` is the dialog in which more is asked. */
-  constructor(id, model, socket, tell, question) {
-    Object.assign(this, { id, model, socket, tell, question });
+  constructor(id, model, socket, tell) {
+    Object.assign(this, { id, model, socket, tell });
     this.timeline = new Timeline((ids) => socket.ask("pictures", { ids }));
     this.#rows.timeline = this.timeline.element;
-    document.body.append(this.timeline.large);
     this.element = this.#make();
     this.#open("timeline");
   }
 
   message(message) {
     this.timeline.take(message);
-    this.#sayEmpty("timeline", "Nothing was done here yet. What only reads is not written down.");
-  }
-
-  lock() {
-    this.#sayEmpty("timeline", "Only its person sees what was done here.");
+    this.sayEmpty("timeline", "Nothing was done here yet. What only reads is not written down.");
   }
 
   leave() {
     clearInterval(this.#timer);
-    this.timeline.leave();
+    this.timeline.clear();
   }
 
   #make() {
     const tabs = Object.entries(NAMES).map(([name, text]) => el("button", {
       type: "button", role: "tab", id: `tab-${name}`, "aria-controls": `panel-${name}`, onclick: () => this.#open(name),
-      onkeydown: (event) => {
-        const order = Object.keys(NAMES);
-        const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-        if (!step) return;
-        const next = order[(order.indexOf(name) + step + order.length) % order.length];
-        this.#open(next);
-        document.getElementById(`tab-${next}`).focus();
+      onkeydown: ({ key, target }) => {
+        const step = { ArrowRight: 1, ArrowLeft: -1 }[key];
+        const next = step && tabs.at((tabs.indexOf(target) + step) % tabs.length);
+        next?.click();
+        next?.focus();
       },
     }, text));
     this.tabs = tabs;
@@ -65,7 +57,7 @@ export class Panel {
     const acts = this.timeline.acts;
     if (!acts.length) return this.tell("Nothing was done here yet.", true);
     const save = async (more) => (await this.socket.call("save_flow", { pageId: this.id, ...more })).observed;
-    askForFlow(this.question, acts, (name, since, until) => report(save({ name, since, until }), this.tell));
+    askForFlow(acts, (name, since, until) => report(save({ name, since, until }), this.tell));
   }
 
   #open(name) {
@@ -82,18 +74,15 @@ export class Panel {
     this.#timer = setInterval(ask, LISTED_EVERY_MS);
   }
 
-
   async #list(name) {
     const { action, more, rows, make, empty } = LOGS[name];
     const list = (await this.socket.call(action, { pageId: this.id, limit: 100, ...more }))[rows] ?? [];
-    const text = JSON.stringify(list);
-    if (text === this[`last-${name}`]) return;
-    this[`last-${name}`] = text;
+    if (!differs(this.#rows[name], list)) return;
     this.#rows[name].replaceChildren(...list.slice(-MOST_ROWS).reverse().map(make));
-    this.#sayEmpty(name, empty);
+    this.sayEmpty(name, empty);
   }
 
-  #sayEmpty(name, text) {
+  sayEmpty(name, text) {
     if (!this.#rows[name].children.length) this.#rows[name].append(el("li", { className: "quiet empty-row" }, text));
     else if (this.#rows[name].children.length > 1) this.#rows[name].querySelector(".empty-row")?.remove();
   }

@@ -9,6 +9,7 @@ const LONG_MS = 3000; // an act that takes longer says for how long
 const READABLE = 0.5; // so many pixels of a tile are one of the page, if the tile shows only a part of it
 const CLOSEST = 2.2;
 const TILE = 16 / 10;
+const UNSEEN = ["hidden", "locked"];
 
 export class Picture {
   #canvas = el("canvas", { width: 16, height: 10, role: "img" });
@@ -87,10 +88,7 @@ export class Picture {
     const text = STATES[name] ?? "";
     write(this.#why, text);
     this.#note.hidden = !text;
-    if (name === "hidden" || name === "locked") this.#clear();
-  }
-
-  #clear() {
+    if (!UNSEEN.includes(name)) return;
     this.#newest = null;
     this.#canvas.getContext("bitmaprenderer").transferFromImageBitmap(null);
     this.element.classList.add("empty");
@@ -104,7 +102,7 @@ export class Picture {
       this.#newest = null;
       try {
         const bitmap = await createImageBitmap(blob);
-        if (["hidden", "locked"].includes(this.element.dataset.state)) break;
+        if (UNSEEN.includes(this.element.dataset.state)) break;
         this.#canvas.getContext("bitmaprenderer").transferFromImageBitmap(bitmap);
         this.element.classList.remove("empty");
       } catch { /* a broken picture: the next one follows */ }

@@ -11,14 +11,13 @@ export class Point {
   #name = el("b", { className: "cut" });
   #field = el("input", { type: "text", maxLength: 500, autocomplete: "off", placeholder: "This one, not that one", "aria-label": "A few words about it" });
   #hint = el("div", { className: "hint" }, el("p", { className: "small quiet" }, "Point at what you mean, and press it. Arrow keys and Enter do it too; Escape ends it."), this.#cancel());
-  #form = el("form", { hidden: true, onsubmit: (event) => { event.preventDefault(); this.#send(); } },
+  #form = el("form", { hidden: true, onsubmit: () => this.#send() },
     el("p", { className: "small" }, "You mean ", this.#name), this.#field,
     el("div", { className: "choices" }, el("button", { type: "submit", className: "first" }, "Send"), el("button", { type: "button", onclick: () => this.begin() }, "Another"), this.#cancel()));
   #at = null;
   #isAsked = false;
   #isPicking = false;
   #round = 0; // of pointing: an answer of an earlier one is not drawn
-  #isPicked = false;
   #about = "";
   element = el("div", { className: "pointing", hidden: true, tabIndex: 0, role: "application", "aria-label": "Point at an element of the page",
     onpointermove: (event) => this.#move(event), onclick: (event) => this.#move(event, true), onkeydown: (event) => this.#key(event) }, this.#frame);
@@ -30,20 +29,20 @@ export class Point {
     Object.assign(this, { id, picture, socket, tell, leave });
   }
 
-  get isOn() {
-    return !this.element.hidden;
+  get #isPicked() {
+    return !this.#form.hidden;
   }
 
   begin() {
     this.#round += 1;
-    this.#isPicked = false;
     this.#frame.hidden = this.#form.hidden = true;
     this.element.hidden = this.panel.hidden = this.#hint.hidden = false;
     this.element.focus({ preventScroll: true });
   }
 
   end() {
-    if (!this.isOn) return;
+    if (this.element.hidden) return;
+    this.#round += 1;
     this.element.hidden = this.panel.hidden = true;
     this.#field.value = "";
     this.leave();
@@ -85,12 +84,12 @@ export class Point {
     const [asked, round] = [this.#at, this.#round];
     try {
       const found = await this.socket.ask("point", { pageId: this.id, at: asked, picks });
-      if (this.isOn && round === this.#round && !this.#isPicked) this.#draw(found, picks);
+      if (round === this.#round && !this.#isPicked) this.#draw(found, picks);
     } catch (error) {
       if (picks || error.code !== "TIMEOUT") this.tell(error.message, true);
     }
     this.#isAsked = this.#isPicking = false;
-    if (!picks && this.#at !== asked && this.isOn && !this.#isPicked) this.#ask(false);
+    if (!picks && this.#at !== asked && !this.element.hidden && !this.#isPicked) this.#ask(false);
   }
 
   #draw({ box, role, name, ref, about }, picks) {
@@ -102,7 +101,6 @@ export class Point {
     this.#frame.classList.toggle("high", box.y / this.picture.head.height < 0.08);
     this.#frame.classList.toggle("far", box.x / this.picture.head.width > 0.5);
     if (!picks) return;
-    this.#isPicked = true;
     this.#about = about;
     write(this.#name, `${words}${ref ? ` (${ref})` : ""}`);
     this.#form.hidden = false;

@@ -25,10 +25,7 @@ export function question({ kind, askedBy, ofRule, joinedBy, origin, message, cho
   const done = instead ? [] : choices.length
     ? choices.map((choice) => el("button", { type: "button", onclick: () => give("done", choice) }, choice))
     : [el("button", { type: "submit", className: "first" }, kind === "decision" ? "Decide" : "Done")];
-  const form = el("form", { className: "choices", onsubmit: (event) => {
-    event.preventDefault();
-    give("done", said());
-  } }, field, instead, done, el("button", { type: "button", className: "plain", onclick: () => give("refused", said()) }, "Decline"));
+  const form = el("form", { className: "choices", onsubmit: () => give("done", said()) }, field, instead, done, el("button", { type: "button", className: "plain", onclick: () => give("refused", said()) }, "Decline"));
   return [el("div", { className: "asks" }, el("p", { className: "small" }, who), message && el("p", { className: "message" }, message),
     at ?? (ASIDE[kind] && el("p", { className: "small quiet" }, ASIDE[kind]))), form];
 }

@@ -1,6 +1,6 @@
 // What a person chooses for the wall in this browser: how it looks, and how it calls when an agent asks for them.
 
-import { el } from "./dom.js";
+import { closes, el, sheet } from "./dom.js";
 import { KINDS } from "./words.js";
 
 const KEY = "browse-together.settings";
@@ -29,9 +29,7 @@ export const settings = read();
 /** Another window of the wall may have chosen since. */
 const notifies = () => Object.assign(settings, read()).notify && globalThis.Notification?.permission === "granted";
 
-function apply() {
-  Object.assign(document.documentElement.dataset, { theme: settings.theme, density: settings.density });
-}
+const apply = () => Object.assign(document.documentElement.dataset, { theme: settings.theme, density: settings.density });
 
 function choose(name, value) {
   Object.assign(settings, read(), { [name]: value });
@@ -55,21 +53,15 @@ export function openSettings(tell) {
       if (name === "sound" && target.checked) ring();
       choose(name, target.checked);
     } })));
-  open("Settings", choices, switches);
+  sheet("sheet", "Settings", ...choices, ...switches, done());
 }
 
 /** Opens a list of keys: pairs of the keys and what they do. */
 export function openKeys(keys) {
-  open("Keys", el("dl", {}, keys.flatMap(([names, does]) => [el("dt", {}, names.map((name) => el("kbd", {}, name))), el("dd", {}, does)])));
+  sheet("sheet", "Keys", el("dl", {}, keys.flatMap(([names, does]) => [el("dt", {}, names.map((name) => el("kbd", {}, name))), el("dd", {}, does)])), done());
 }
 
-function open(title, ...parts) {
-  const sheet = el("dialog", { className: "sheet", "aria-labelledby": "sheet", onclose: () => sheet.remove() },
-    el("h2", { id: "sheet" }, title), ...parts.flat(),
-    el("div", { className: "choices" }, el("button", { type: "button", className: "first", onclick: () => sheet.close() }, "Done")));
-  document.body.append(sheet);
-  sheet.showModal();
-}
+const done = () => el("div", { className: "choices" }, closes("Done", "first"));
 
 // Browsers of Android let pages show none by themselves.
 const permission = async () => (globalThis.Notification && !navigator.userAgent.includes("Android") ? Notification.requestPermission() : "denied");

@@ -24,7 +24,7 @@ export class Socket {
   #asked = new Map();
   #number = 0;
 
-  /** `on` has `message`, `frame`, `status` ("connecting", "live", "lost") and `out`, which is final. */
+  /** `on` has `message`, `frame`, `status` ("live", "lost") and `out`, which is final. */
   constructor(on) {
     this.on = on;
   }
@@ -113,10 +113,7 @@ export class Socket {
     if (socket !== this.#socket) return;
     for (const id of [...this.#asked.keys()]) this.#settle(id, new Error("The connection ended; look whether it happened."));
     this.on.status("lost");
-    setTimeout(() => {
-      this.on.status("connecting");
-      this.connect();
-    }, this.#wait);
+    setTimeout(() => this.connect(), this.#wait);
     this.#wait = Math.min(2 * this.#wait, LONGEST_MS);
   }
 }

@@ -1,6 +1,6 @@
 // Shows the tabs of the person's own browser: which are shared, with whom, and the buttons to share and to take back.
 
-import { arrange, el, paint, write } from "./dom.js";
+import { arrange, differs, el, paint, write } from "./dom.js";
 import { host } from "./words.js";
 
 const ASKED_EVERY_MS = 2000;
@@ -26,18 +26,13 @@ class Tabs {
   }
 
   async ask() {
+    const found = document.hidden ? null : await this.socket.ask("tabs").catch(() => null); // what is lost or over is told elsewhere
     clearTimeout(this.#timer);
-    let isThere = false;
-    try {
-      const found = document.hidden ? null : await this.socket.ask("tabs");
-      isThere = found === null || found.attachments.length > 0 || found.tabs.length > 0;
-      if (found?.attachments.length < 2) for (const tab of found.tabs) tab.sessionId = ""; // it says nothing then
-      if (found && this.#isOn) this.take(found);
-    } catch {
-      // the connection is lost, or the request is over: both are told elsewhere
-    }
-    clearTimeout(this.#timer);
-    if (this.#isOn) this.#timer = setTimeout(() => this.ask(), isThere ? ASKED_EVERY_MS : RARELY_MS);
+    if (!this.#isOn) return;
+    if (found?.attachments.length < 2) for (const tab of found.tabs) tab.sessionId = ""; // it says nothing then
+    if (found) this.take(found);
+    const isThere = !found || found.attachments.length > 0 || found.tabs.length > 0;
+    this.#timer = setTimeout(() => this.ask(), isThere ? ASKED_EVERY_MS : RARELY_MS);
   }
 }
 
@@ -47,27 +42,26 @@ class Row {
   #place = el("span", { className: "quiet small cut" });
   #buttons = el("span", { className: "ways" });
   element = el("li", { className: "tab" }, el("span", { className: "names" }, this.#title, this.#place), this.#buttons);
-  #shown = "";
 
-  constructor(press) {
-    this.press = press;
+  constructor(press, isPicked) {
+    Object.assign(this, { press, isPicked });
   }
 
-  update(tab, colour, isPicked) {
-    const isShared = Boolean(tab.pageId) && !isPicked;
-    const text = JSON.stringify([tab, colour, isPicked]);
-    this.isPicked = isPicked;
-    if (text === this.#shown) return;
-    this.#shown = text;
-    this.colour = colour;
+  update(tab, colour) {
+    if (!differs(this.element, tab, colour)) return;
+    const isShared = Boolean(tab.pageId) && !this.isPicked;
     this.element.classList.toggle("shared", isShared);
-    this.element.classList.remove("linked");
     paint(this.element, isShared && colour);
+    this.#offer(tab, isShared ? [["back", "Take back"]] : Object.entries(WAYS));
+  }
+
+  #offer(tab, ways) {
+    this.element.classList.remove("linked");
     const title = tab.url === EMPTY ? "An empty tab" : tab.title || host(tab.url);
     write(this.#title, title);
     write(this.#place, [tab.sessionId, tab.url !== EMPTY && host(tab.url), ...sharing(tab)].filter(Boolean).join(" · "));
     const button = ([what, text]) => el("button", { type: "button", "aria-label": `${text}: ${title}`, onclick: () => this.#do(what, tab) }, text);
-    this.#buttons.replaceChildren(...(isShared ? [["back", "Take back"]] : Object.entries(WAYS)).map(button));
+    this.#buttons.replaceChildren(...ways.map(button));
   }
 
   async #do(what, tab, isLinked = false) {
@@ -84,13 +78,9 @@ class Row {
   #askLinked(what, tab, reason) {
     write(this.#place, reason);
     this.element.classList.add("linked");
-    const cancel = () => {
-      this.#shown = "";
-      this.update(tab, this.colour, this.isPicked);
-    };
     this.#buttons.replaceChildren(
       el("button", { type: "button", onclick: () => this.#do(what, tab, true) }, "Share them together"),
-      el("button", { type: "button", onclick: cancel }, "Cancel"));
+      el("button", { type: "button", onclick: () => this.#offer(tab, Object.entries(WAYS)) }, "Cancel"));
   }
 }
 
@@ -103,10 +93,9 @@ class List {
   #list = el("ul", { className: "tablist" });
   #more = el("button", { type: "button", className: "plain more", onclick: () => {
     this.#isWhole = true;
-    this.update(...this.#last);
+    this.#fold(Infinity);
   } });
   #isWhole = false;
-  #last = [];
   element = el("div", {}, this.#list, this.#more);
 
   constructor(press, isPicked) {
@@ -114,22 +103,28 @@ class List {
   }
 
   update(tabs, colourOf = () => null) {
-    this.#last = [tabs, colourOf];
-    const sorted = this.isPicked ? tabs : [...tabs.filter(({ pageId }) => pageId), ...tabs.filter(({ pageId }) => !pageId)];
-    const most = tabs.filter(({ pageId }) => pageId).length + FEW;
-    const few = this.isPicked || this.#isWhole || sorted.length <= most + 1 ? sorted : sorted.slice(0, most);
-    const before = this.#rows;
-    this.#rows = new Map(few.map((tab) => [tab.tabId, before.get(tab.tabId) ?? new Row(this.press)]));
-    for (const tab of few) this.#rows.get(tab.tabId).update(tab, colourOf(tab.pageId), this.isPicked);
+    const shared = tabs.filter(({ pageId }) => pageId);
+    const sorted = this.isPicked ? tabs : [...shared, ...tabs.filter(({ pageId }) => !pageId)];
+    this.#rows = new Map(sorted.map(({ tabId }) => [tabId, this.#rows.get(tabId) ?? new Row(this.press, this.isPicked)]));
+    for (const tab of tabs) this.#rows.get(tab.tabId).update(tab, colourOf(tab.pageId));
     arrange(this.#list, [...this.#rows.values()].map(({ element }) => element));
-    this.#more.hidden = few.length === sorted.length;
-    write(this.#more, `Show all ${sorted.length}`);
+    write(this.#more, `Show all ${tabs.length}`);
+    const isWhole = this.isPicked || this.#isWhole || tabs.length <= shared.length + FEW + 1;
+    this.#fold(isWhole ? tabs.length : shared.length + FEW);
+  }
+
+  #fold(most) {
+    [...this.#rows.values()].forEach(({ element }, place) => { element.hidden = place >= most; });
+    this.#more.hidden = this.#rows.size <= most;
   }
 }
 
 /** Says why browsers cannot be used, if so. */
-const standing = (attachments) => attachments.filter(({ state }) => state !== "attached")
-  .map(({ words, nextStep }) => [words, nextStep].filter(Boolean).join(" ")).join(" ");
+function sayStanding(element, attachments) {
+  const barred = attachments.filter(({ state }) => state !== "attached");
+  element.hidden = !barred.length;
+  write(element, barred.flatMap(({ words, nextStep }) => [words, nextStep]).filter(Boolean).join(" "));
+}
 
 /** Names the browsers, each with its profile, and of several the sessions that have them. */
 const named = (attachments) => attachments.map(({ browser, profile, sessionId }) => (
@@ -146,7 +141,7 @@ export class YourTabs {
   constructor(model, socket, tell) {
     Object.assign(this, { model, tell, socket });
     this.tabs = new Tabs(socket, (found) => this.#take(found));
-    this.list = new List((...what) => this.#press(...what), false);
+    this.list = new List((what, { tabId }, linked) => this.#do(socket.ask(...(what === "back" ? ["unshare", { tabId }] : ["share", { tabId, access: what, linked }]))), false);
     this.element = el("section", { className: "yours", "aria-labelledby": "yours", hidden: true },
       el("h2", { id: "yours" }, "Your tabs ", this.#count, " ", this.#browser), this.#standing, this.#again, this.#empty, this.list.element);
   }
@@ -160,11 +155,10 @@ export class YourTabs {
     const lost = attachments.filter(({ state }) => state === "refused" || state === "gone");
     this.element.hidden = !attachments.length && !tabs.length;
     write(this.#count, tabs.length ? String(tabs.length) : "");
-    const kept = tabs.length - tabs.filter(({ pageId }) => pageId).length;
+    const kept = tabs.filter(({ pageId }) => !pageId).length;
     write(this.#browser, [named(attachments), tabs.length && (kept ? `agents do not see ${kept === tabs.length ? "them" : `${kept} of them`}` : "all are shared")].filter(Boolean).join(" · "));
     this.#standing.dataset.state = attachments.find(({ state }) => state !== "attached")?.state ?? "attached";
-    this.#standing.hidden = !standing(attachments);
-    write(this.#standing, standing(attachments));
+    sayStanding(this.#standing, attachments);
     this.#offer(lost.map(({ sessionId }) => sessionId), attachments.length > 1);
     this.#empty.hidden = !attachments.some(({ state }) => state === "attached") || tabs.length > 0;
     this.list.update(tabs, (pageId) => this.model.pages.get(pageId)?.owner?.colour);
@@ -172,15 +166,10 @@ export class YourTabs {
 
   /** Offers to attach again to the browsers that are not attached to, if these are others than before. */
   #offer(sessionIds, isOneOfSeveral) {
-    if (this.#again.dataset.of === sessionIds.join(" ")) return;
-    this.#again.dataset.of = sessionIds.join(" ");
+    if (!differs(this.#again, sessionIds)) return;
     const button = (sessionId) => el("button", { type: "button", className: "again", onclick: () => this.#do(this.socket.ask("attach", { sessionId })) },
       `Attach again${isOneOfSeveral ? `: ${sessionId}` : ""}`);
     this.#again.replaceChildren(...sessionIds.map(button));
-  }
-
-  async #press(what, { tabId }, linked) {
-    await this.#do(what === "back" ? this.socket.ask("unshare", { tabId }) : this.socket.ask("share", { tabId, access: what, linked }));
   }
 
   async #do(asked) {
@@ -209,8 +198,7 @@ export class Picker {
     this.tabs = new Tabs(socket, ({ attachments, tabs }) => {
       this.#wait.hidden = tabs.length > 0;
       write(this.#wait, "You have no tab open there. Open the one that is meant; it appears here.");
-      this.#standing.hidden = !standing(attachments);
-      write(this.#standing, standing(attachments));
+      sayStanding(this.#standing, attachments);
       this.list.update(tabs);
     });
     this.element = el("div", { className: "picker" }, this.#standing, this.#wait, this.list.element);

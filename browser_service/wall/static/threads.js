@@ -1,6 +1,7 @@
 // Shows what a person and an agent wrote to each other, and writes to one agent or to all.
 
-import { el, paint, write } from "./dom.js";
+import { closes, differs, el, paint, write } from "./dom.js";
+import { report } from "./socket.js";
 import { clock } from "./words.js";
 
 const READ = "browse-together.read";
@@ -19,24 +20,21 @@ export class Threads {
   #field = el("input", { type: "text", maxLength: 500, required: true, autocomplete: "off", "aria-label": "Your line" });
   #send = el("button", { type: "submit", className: "first" }, "Send");
   #seen = new Map(Object.entries(JSON.parse(localStorage.getItem(READ) ?? "{}"))); // until when an agent's lines were read
-  #known = new Map();
-  #shown = "";
-  #isBegun = false; // what was written before this wall was opened is no news
+  #told = Infinity; // until when lines were told: what was written before this wall was opened is no news
   #id = null;
   #dialog = el("dialog", { className: "question thread", "aria-labelledby": "thread", onclose: () => { this.#id = null; } });
 
   constructor(model, socket, tell) {
     Object.assign(this, { model, socket, tell });
     this.#dialog.append(this.#title, this.#aside, this.#lines,
-      el("form", { onsubmit: (event) => { event.preventDefault(); this.#write(); } }, this.#field,
-        el("div", { className: "choices" }, el("button", { type: "button", onclick: () => this.#dialog.close() }, "Close"), this.#send)));
+      el("form", { onsubmit: () => this.#write() }, this.#field,
+        el("div", { className: "choices" }, closes("Close"), this.#send)));
     document.body.append(this.#dialog);
   }
 
   /** Opens the thread of the agent with this id; without one, a line to all. */
   open(id) {
     this.#id = id;
-    this.#shown = "";
     this.#field.value = "";
     this.#draw();
     this.#dialog.showModal();
@@ -53,12 +51,14 @@ export class Threads {
   update() {
     for (const [id, { lines }] of this.model.threads) {
       const newest = lines.findLast(({ ofPerson }) => !ofPerson);
-      const before = this.#known.get(id) ?? (this.#isBegun ? 0 : Infinity);
-      if (newest && newest.at > before && !(this.#dialog.open && this.#id === id)) this.tell(`${newest.by}: “${newest.text}”`);
-      this.#known.set(id, newest?.at ?? 0);
+      if (newest?.at > this.#told && !(this.#dialog.open && this.#id === id)) this.tell(`${newest.by}: “${newest.text}”`);
     }
-    this.#isBegun = true;
+    this.#told = Math.max(0, ...[...this.model.threads.values()].flatMap(({ lines }) => lines.map(({ at }) => at)));
     if (this.#dialog.open) this.#draw();
+  }
+
+  get #agent() {
+    return this.model.agents.find(({ id }) => id === this.#id);
   }
 
   #of(id) {
@@ -66,16 +66,14 @@ export class Threads {
   }
 
   #draw() {
-    const agent = this.model.agents.find(({ id }) => id === this.#id);
+    const agent = this.#agent;
     const lines = this.#of(this.#id);
     if (this.fresh(this.#id)) {
       this.#seen.set(this.#id, lines.at(-1).at);
       localStorage.setItem(READ, JSON.stringify(Object.fromEntries([...this.#seen].slice(-MOST_READ))));
     }
     const unread = agent?.unread ?? 0;
-    const text = JSON.stringify([lines, agent?.label, unread]);
-    if (text === this.#shown) return;
-    this.#shown = text;
+    if (!differs(this.#dialog, this.#id, lines, agent?.label, unread)) return;
     paint(this.#dialog, agent?.colour);
     write(this.#title, this.#id === null ? "Write to all agents" : agent ? `Write to ${agent.label}` : "This agent is gone");
     write(this.#aside, this.#id === null ? "It stands in the next reply of each; one that waits has it at once." : "It stands in its next reply; if it waits, it has it at once.");
@@ -88,19 +86,13 @@ export class Threads {
   }
 
   async #write() {
-    const agent = this.model.agents.find(({ id }) => id === this.#id);
-    if (this.#id !== null && !agent) return;
+    const [isToAll, agent] = [this.#id === null, this.#agent];
     this.#send.disabled = true;
-    try {
-      const told = await this.socket.told("tell_agent", { to: agent?.to, message: this.#field.value });
+    const told = this.socket.told("tell_agent", { to: agent?.to, message: this.#field.value });
+    if (await report(told.then((text) => isToAll && text), this.tell)) { // else the thread says whether it is read
       this.#field.value = "";
-      if (this.#id !== null) return; // the thread says whether it is read
-      this.#dialog.close();
-      this.tell(told);
-    } catch (error) {
-      this.tell(error.message, true);
-    } finally {
-      this.#send.disabled = this.#id !== null && !this.model.agents.some(({ id }) => id === this.#id);
+      if (isToAll) this.#dialog.close();
     }
+    this.#send.disabled = this.#id !== null && !this.#agent;
   }
 }

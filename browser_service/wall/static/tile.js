@@ -1,8 +1,8 @@
 // Shows one page on the wall.
 
-import { el, paint, write } from "./dom.js";
+import { differs, el, paint, write } from "./dom.js";
 import { Picture } from "./picture.js";
-import { HOLDS, capital, clock, halted, host, owner, since } from "./words.js";
+import { HOLDS, capital, clock, halted, host, owner, since, toPage } from "./words.js";
 
 const ACTED_ON_S = 120;
 const NO_WINDOW = ["parked", "resting"];
@@ -12,17 +12,16 @@ export class Tile {
   #place = el("span", { className: "place quiet cut" });
   #whose = el("span", { className: "whose cut", dir: "auto" });
   #badges = el("p", { className: "badges" });
-  #shown = "";
 
-  /** `number` counts the tiles, in the order in which their pages came. `goOn` lets the page's agent go on, for who may. */
-  constructor(page, number, goOn) {
-    Object.assign(this, { number, goOn });
+  /** `goOn` lets the page's agent go on, for who may. */
+  constructor(page, goOn) {
+    this.goOn = goOn;
     this.picture = new Picture(page.id);
     this.element = el("li", { className: "tile" }, this.picture.element,
       el("p", { className: "about" }, this.#title, this.#place, this.#whose), this.#badges);
     this.element.dataset.page = page.id;
     this.picture.goClose(this.element);
-    this.#title.href = `#/page/${encodeURIComponent(page.id)}`;
+    this.#title.href = toPage(page.id);
     this.update(page);
   }
 
@@ -83,9 +82,7 @@ export class Tile {
       page.session !== "default" && ["session", `Session ${page.session}`],
       page.host && ["host", `On ${page.host}`],
     ].filter(Boolean);
-    const text = JSON.stringify(texts);
-    if (this.#shown === text) return;
-    this.#shown = text;
+    if (!differs(this.#badges, texts)) return;
     const badges = texts.map(([kind, words]) => el("span", { className: `badge ${kind}` }, words));
     if (halt && this.goOn) badges.splice(1, 0, el("button", { type: "button", className: "go-on", "aria-label": `Let ${page.owner.label} go on`, onclick: this.goOn }, "Go on"));
     this.#badges.replaceChildren(...badges);

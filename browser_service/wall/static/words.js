@@ -1,6 +1,6 @@
 // Says times, names and states in words.
 
-import { OUTCOMES, UNPICTURED, called, deed as did, outcome, refusal, shown, verb } from "./acts.js";
+import { UNPICTURED, called, deed as did, outcome, refusal, shown, verb } from "./acts.js";
 
 export function ago(seconds) {
   const s = Math.max(0, Math.round(seconds));
@@ -15,13 +15,9 @@ export const time = (iso) => new Date(iso).toLocaleTimeString([], { hour: "2-dig
 export const clock = (at) => new Date(at * 1000).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", hour12: false });
 export const duration = (ms) => (ms < 1000 ? `${ms} ms` : `${(ms / 1000).toFixed(1)} s`);
 
-export function host(url) {
-  try {
-    return new URL(url).host || url;
-  } catch {
-    return url ?? "";
-  }
-}
+export const host = (url) => URL.parse(url)?.host || url || "";
+export const toPage = (id) => `#/page/${encodeURIComponent(id)}`;
+export const path = (url) => URL.parse(url)?.pathname ?? "";
 
 export function owner(page) {
   if (page.owner) return page.owner.agent ? `${page.owner.label} · ${page.owner.agent}` : page.owner.label || "An agent";
@@ -29,8 +25,8 @@ export function owner(page) {
   return page.leftBy ? `Left by ${page.leftBy}` : "Nobody";
 }
 
-/** Returns the names of the agents that are there now. */
-export const present = (agents) => agents.filter(({ since }) => since).map(({ label }) => label);
+/** Whether an agent is the owner of a page. */
+export const owns = ({ label, colour }, page) => page?.owner?.label === label && page.owner.colour === colour;
 
 export const capital = (text) => text.replace(/^./, (first) => first.toUpperCase());
 
@@ -40,7 +36,7 @@ export const halted = ({ how, by, at, until }) => `${how === "stop" ? "stopped" 
 /** Says how many pages an agent has and since when it is there. */
 export const standing = ({ pages, since }) => `${pages === 1 ? "1 page" : `${pages} pages`} · ${since ? `here since ${clock(since)}` : "away"}`;
 
-export { OUTCOMES, UNPICTURED, called, outcome, refusal, shown, verb };
+export { UNPICTURED, called, outcome, refusal, shown, verb };
 /** Says what a recorded act did. */
 export const deed = ({ action, arguments: given, outcome: end = "ok" }) => did(action, given?.fields?.length, end !== "ok");
 
