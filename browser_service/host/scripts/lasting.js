@@ -61,9 +61,14 @@ const beside = (e, name, twins) => {
     texts.push([text, around.closest('h1, h2, h3, h4, h5, h6') ? 0 : CHANGING.test(text) ? 2 : 1]);
   }
   const own = itself(e, name);
-  return texts.sort((a, b) => a[1] - b[1]).slice(0, 3).map(([text]) => literal(text)).filter(text => text && isRare(text))
-    .map(text => `xpath=/descendant::text()[normalize-space()=${text}]/ancestor::*[descendant::${own}][1]/descendant::${own}`)
-    .find(path => finds(path.slice(6), e));
+  const said = texts.sort((a, b) => a[1] - b[1]).slice(0, 3).map(([text]) => literal(text)).filter(text => text);
+  // A word that is in one row now may be in another row by then, so those that come before it are asked for as well.
+  const path = (word, others) => `xpath=/descendant::text()[normalize-space()=${word}]/ancestor::*[descendant::${own}][1]`
+    + `${others.map(other => `[descendant::text()[normalize-space()=${other}]]`).join('')}/descendant::${own}`;
+  const rare = said.filter(isRare);
+  return said.map((_, last) => said.slice(0, last + 1))
+    .flatMap(words => words.filter(word => rare.includes(word)).map(word => path(word, words.filter(other => other !== word))))
+    .find(each => finds(each.slice(6), e));
 };
 // A text that is in many places leads to many elements, and to look from each of them takes long.
 const isRare = text => document.evaluate(`count(/descendant::text()[normalize-space()=${text}])`, document, null,

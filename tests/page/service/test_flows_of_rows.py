@@ -21,6 +21,13 @@ def requests_of(*people: str) -> str:
     return f"<h1>Requests</h1><table><tr><th>Who<th>What<th>{rows}</table>"
 
 
+def leaves_of(*asked: tuple[str, str]) -> str:
+    """Return a page that lists who asks for which leave."""
+    act = "fetch('/approve', {{method: 'POST', body: '{0} {1}'}})"
+    row = f'<li><b>{{0}}</b> <i>{{1}}</i> <button onclick="{act}">Approve</button></li>'
+    return f"<h1>Leave</h1><ul>{''.join(row.format(who, what) for who, what in asked)}</ul>"
+
+
 def approved(site: Site) -> list[str]:
     return [each.body.decode() for each in site.received if each.method == "POST"]
 
@@ -49,6 +56,23 @@ async def test_a_flow_that_was_taught_by_a_place_acts_in_that_row(
     error = await agent.error("run_flow", name=name)
     assert (error["code"], error["details"]["context"]["step"]) == ("FLOW_STOPPED", 2)
     assert approved(site) == ["Ben", "Ben"]
+
+
+async def test_a_word_that_another_row_has_by_then_does_not_make_it_the_row_that_was_meant(
+    agent: Agent, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(running, "_FIRST_MS", 2_000)
+    name = next(NAMES)
+    site.routes["/approve"] = Answer("{}")
+    site.page("/leaves", leaves_of(("Ben", "Summer"), ("Ben", "Parental")))
+    page_id = (await agent.reply("open_page", url=site.url("/leaves"))).json()["page"]["pageId"]
+    await agent.call("click", selector="role=button[name='Approve'] >> nth=1", pageId=page_id)
+    await agent.call("save_flow", name=name, pageId=page_id)
+    site.page("/leaves", leaves_of(("Ana", "Parental"), ("Ben", "Parental"), ("Ben", "Summer")))
+    await agent.call("run_flow", name=name)
+    site.page("/leaves", leaves_of(("Ana", "Parental"), ("Ben", "Summer")))
+    assert (await agent.error("run_flow", name=name))["code"] == "FLOW_STOPPED"
+    assert approved(site) == ["Ben Parental", "Ben Parental"]
 
 
 async def test_a_place_counts_where_nothing_else_tells_an_element_apart(agent: Agent, site: Site) -> None:
