@@ -17,8 +17,8 @@ _COLUMNS: Final = ("row", "status", "detail", "outputs", "call", "values")
 _MOST_OUTPUTS: Final = 100_000
 """A reader of CSV takes a cell of 131,072 characters, and the report is read again."""
 _MOST_DETAIL: Final = 10_000
-_ODD: Final = "backslashreplace"
-"""How halves of characters are written, which a page may have."""
+_ODD: Final = "replace"
+"""How halves of characters are written, which a page may have: by as many characters, so that a cell stays as long."""
 
 
 class Entry(NamedTuple):

@@ -36,7 +36,7 @@ def test_outputs_that_are_longer_than_a_reader_takes_are_cut_when_they_are_writt
 def test_words_that_no_file_takes_as_they_are_end_no_report(tmp_path: Path) -> None:
     report = Report(tmp_path / "report.csv")
     report.read()
-    report.add(entry(detail="it said \ud83d and \0" + "long " * 50_000, outputs='{"text": "\udc00"}'))
+    report.add(entry(detail="it said \ud83d and \0" + "long " * 50_000, outputs=as_cell({"text": "\udc00" * 90_000})))
     again = Report(report.path)
     again.read()
     assert again.last[1].detail.startswith("it said ")
