@@ -162,7 +162,7 @@ def _without_texts(body: Body) -> dict[str, JsonValue]:
         property_, bag = properties.get(listed, {}), key in action.option_bags
         if not isinstance(value, str) or not (property_ or bag):
             continue
-        if is_left_out(property_, value):
+        if is_left_out(action, listed, value):
             del given[key]
         elif value.lstrip()[:1] in {"[", "{"} and (bag or property_.get("type") in {"array", "object"}):
             given[key] = cast("JsonValue", decoded(value))

@@ -106,9 +106,16 @@ def _or_empty(node: Schema) -> Schema:
     return {**node, "minLength": 0} if is_text and node.get("minLength") else node
 
 
-def is_left_out(node: Schema, value: JsonValue) -> bool:
-    """Return whether a value stands for an argument that is left out, by the argument's full schema."""
-    return value == "" and node.get("minLength") == 0
+def is_left_out(action: type[Action], name: str, value: JsonValue) -> bool:
+    """Return whether a value stands for an argument that is left out. "" also stands for an id, a pattern or a choice:
+    in what reads, and on a page unless the act would affect more without it. In schemas, these have their own forms
+    alone."""
+    schema = full_schema(action)
+    if value != "" or name not in properties_of(schema) or name in required_of(schema):
+        return False
+    node, acts = properties_of(schema)[name], action.effect is Effect.ACTS and issubclass(action, PageAction)
+    is_safe = action.effect is Effect.READS or (acts and name not in action.limiting_fields)
+    return node.get("minLength") == 0 or (is_safe and ("pattern" in node or "enum" in node))
 
 
 def listed_schema(action: type[Action]) -> Schema:

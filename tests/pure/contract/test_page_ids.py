@@ -35,10 +35,13 @@ def test_any_text_is_a_page_id_or_is_refused_with_one_that_is(text: str) -> None
         assert isinstance(parsed, PageAction)
         assert parsed.page_id == check_page_id(text) == text
         return
-    with pytest.raises(ValidationFailed) as in_body:
-        parse({"action": "get_current_url", "pageId": text})
     with pytest.raises(ValidationFailed) as in_path:
         check_page_id(text)
+    if not text:  # in a body it stands for none
+        assert parse({"action": "get_current_url", "pageId": text}) == parse({"action": "get_current_url"})
+        return
+    with pytest.raises(ValidationFailed) as in_body:
+        parse({"action": "get_current_url", "pageId": text})
     assert in_body.value.message == in_path.value.message
     suggested = str(context(in_body.value.body())["example"])
     assert re.fullmatch(str(context(in_body.value.body())["pattern"]), suggested)
@@ -50,6 +53,9 @@ def test_any_text_is_a_page_id_or_is_refused_with_one_that_is(text: str) -> None
 def test_a_session_id_is_refused_with_one_that_is_valid(text: str) -> None:
     if re.fullmatch(ID_PATTERN, text):
         assert parse({"action": "list_pages", "sessionId": text}).wire_body()["sessionId"] == text
+        return
+    if not text:
+        assert parse({"action": "list_pages", "sessionId": text}) == parse({"action": "list_pages"})
         return
     with pytest.raises(ValidationFailed, match="sessionId") as caught:
         parse({"action": "list_pages", "sessionId": text})

@@ -172,6 +172,39 @@ def test_an_empty_text_for_an_argument_that_may_be_left_out_and_cannot_be_empty_
                 assert asked(action, {**rest, name: ""}) == asked(action, rest)
 
 
+NONE = [("get_current_url", "pageId"), ("click", "button"), ("click", "reply"), ("scroll", "to")]
+NONE += [("emulate", "colorScheme"), ("emulate", "locale"), ("fetch", "method"), ("get_cookies", "sessionId")]
+NONE += [("get_network_log", "method"), ("list_flows", "name"), ("get_activity", "pageId"), ("open_page", "pageId")]
+NONE += [("browser_click", "selectorType"), ("expect", "request"), ("expect", "status")]
+OF_AN_ELEMENT = {"button", "request", "status", "reply", "selectorType"}
+
+
+@pytest.mark.parametrize(("name", "argument"), NONE)
+def test_an_empty_id_pattern_or_choice_is_none(name: str, argument: str) -> None:
+    action = ACTIONS[name]
+    needed: Arguments = {"url": "/a"} if name == "fetch" else {"selector": "#a"} if argument in OF_AN_ELEMENT else {}
+    assert asked(action, {**needed, argument: ""}) == asked(action, needed)
+
+
+@pytest.mark.parametrize(
+    ("name", "needed", "argument"),
+    [
+        ("mock_response", {"pattern": "*"}, "method"),  # it would answer all
+        ("share_session", {"sessionId": "a"}, "access"),  # it would let others in
+        ("set_cookies", {"cookies": [{"name": "a", "value": "b", "url": "http://localhost"}]}, "sessionId"),
+        ("close_page", {}, "pageId"),
+        ("clear_storage", {}, "kind"),
+        ("wait_for_request", {"pattern": "*"}, "method"),
+    ],
+)
+def test_an_empty_id_or_choice_without_which_more_would_be_affected_is_refused(
+    name: str, needed: Arguments, argument: str
+) -> None:
+    asked(ACTIONS[name], needed)
+    with pytest.raises(ValidationFailed, match=argument):
+        asked(ACTIONS[name], {**needed, argument: ""})
+
+
 @pytest.mark.parametrize(("name", "argument"), [("fill", "value"), ("type", "text"), ("select_option", "value")])
 def test_an_empty_text_that_means_something_is_kept(name: str, argument: str) -> None:
     body = asked(ACTIONS[name], {"selector": "#a", argument: ""}).wire_body()
@@ -219,7 +252,7 @@ def beyond(node: Schema) -> list[JsonValue]:
     outside: list[JsonValue] = ["never-a-choice"] if "enum" in node else []
     outside += [cast("float", node["minimum"]) - 1] if "minimum" in node else []
     outside += [cast("float", node["maximum"]) + 1] if "maximum" in node else []
-    outside += [""] if node.get("minLength") else []
+    outside += [""] if node.get("minLength") and "pattern" not in node else []  # for a pattern, it may stand for none
     outside += ["x" * (cast("int", node["maxLength"]) + 1)] if "maxLength" in node else []
     outside += [["x"] * (cast("int", node["maxItems"]) + 1)] if "maxItems" in node else []
     too_many = range(cast("int", node.get("maxProperties", 0)) + 1)

@@ -62,6 +62,7 @@ class MockResponse(PageAct):
     The latest match counts."""
 
     everyday = ("status", "body")
+    limiting_fields = ("method",)
     runs_script = computed(GivenScript(later=True), _answer)  # what it answers may be a script, or a document with one
     cookie_use = computed(Cookies.NONE, _cookies)
     loggable_arguments = frozenset({"pattern", "contentType"})

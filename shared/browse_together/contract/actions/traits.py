@@ -285,6 +285,8 @@ class Traits(BaseModel):
     id_fields: ClassVar[tuple[str, ...]] = ()
     """The arguments that name a page or, as `session_id` or `source`, a session. The call touches no other page or
     session."""
+    limiting_fields: ClassVar[tuple[str, ...]] = ()
+    """The arguments without which it affects more, so that "" does not stand for leaving them out."""
     part_fields: ClassVar[tuple[str, ...]] = ()
     """The arguments that contain other actions, either one or a list."""
     batching: ClassVar[Batching] = Batching.NONE
