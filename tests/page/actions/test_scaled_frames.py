@@ -68,3 +68,22 @@ async def test_the_mouse_at_a_point_in_a_scaled_frame_names_the_element_there(ta
     await tab.show(OUTER.format(tab.site.url("/inner", "localhost"), "transform:scale(.5);transform-origin:0 0"))
     x, y = await tab.sees("(({x, y}) => [x + 150, y + 80])(document.querySelector('iframe').getBoundingClientRect())")
     assert "Pay" in (await tab.call("mouse", do="move", x=x, y=y))["element"]
+
+
+WHEELED = """<body style="margin:0"><div id=box style="margin:60px 0 0 150px;width:200px;height:100px;overflow:auto">
+<div style="height:900px">long</div></div><script>box.onscroll = () => top.postMessage('box', '*')</script>"""
+
+
+@pytest.mark.parametrize(("style", "drawn"), [("transform:scale(.5)", 0.5), ("zoom:.5", 0.5), ("", 1.0)])
+async def test_the_wheel_turns_what_is_at_its_point_in_frames_within_scaled_frames(
+    tab: Tab, style: str, drawn: float
+) -> None:
+    style += ";transform-origin:0 0;border:0"
+    frame = f"<body style='margin:0'><iframe src='{{0}}' style='width:450px;height:280px;{style}'></iframe>"
+    tab.site.page("/inner", WHEELED)
+    tab.site.page("/between", frame.format(tab.site.url("/inner")))
+    seen = "<script>window.seen = []; onmessage = e => seen.push(e.data)</script>"
+    await tab.show(seen + frame.format(tab.site.url("/between", "localhost")))
+    turned = await tab.call("mouse", do="wheel", x=250 * drawn**2, y=110 * drawn**2, by={"x": 0, "y": 30})
+    assert "on <div> 'long'" in turned["observed"]
+    assert await tab.sees("seen.includes('box')")
