@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import chain, repeat
 from typing import Final, cast
 
 from browse_together.contract.actions.traits import Effect
@@ -39,6 +40,8 @@ class Done:
     last: bool = True
     """False for a step of a batch that others follow: what was observed is the last one's."""
     of_several: bool = False
+    takes: Json | None = None
+    """What the page's own tool that it called has to take."""
 
     @property
     def effect(self) -> Effect:
@@ -56,8 +59,10 @@ class Done:
 def _calls_of(record: ActivityRecord) -> list[Done]:
     """Return the calls that were done of a record: of one that carries others, its parts up to the one that failed."""
     action, is_done = ACTIONS.get(record.action), record.outcome == "ok"
+    tools = chain(record.page_tools or [], repeat({}))
     if action is None or not action.part_fields:
-        return [Done(record.action, record.arguments, record)] if action and is_done else []
+        takes = next(tools) if action and action.calls_page_tool else None
+        return [Done(record.action, record.arguments, record, takes=takes)] if action and is_done else []
     parts = cast("list[Json]", record.arguments.get(action.part_fields[0]) or [])  # as the record has them
     known = [part for part in (parts if is_done else parts[: record.done or 0]) if part.get("action") in ACTIONS]
     return [
@@ -67,6 +72,7 @@ def _calls_of(record: ActivityRecord) -> list[Done]:
             record,
             last=number == len(known),
             of_several=len(parts) > 1,
+            takes=next(tools) if ACTIONS[str(part["action"])].calls_page_tool else None,
         )
         for number, part in enumerate(known, 1)
     ]

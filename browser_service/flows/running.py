@@ -482,5 +482,5 @@ def _without(expected: list[str], files: list[Json]) -> str:
 def _output(step: Step, result: Json) -> JsonValue:
     """Return what a step has read, cut to what a reply can have."""
     kind = catalogue.NAMES[step.action].action
-    value: JsonValue = result.get("matches", result.get(kind.text_key, result))
+    value: JsonValue = result.get("matches", result.get("gave" if kind.calls_page_tool else kind.text_key, result))
     return value if len(json.dumps(value)) <= _MOST_OUTPUT else shortened(json.dumps(value), _MOST_OUTPUT)

@@ -17,7 +17,7 @@ from browse_together.contract.catalogue import ACTIONS
 from browse_together.contract.errors import ValidationFailed, field_details
 from browse_together.contract.flow_places import is_place
 from browse_together.contract.flows import MAIN, SELECTORS, Expected, Parameter, Request, Step
-from browse_together.contract.model import Json
+from browse_together.contract.model import Json, object_at
 from browse_together.contract.next_calls import next_call
 from browse_together.contract.toolsets import category
 from browse_together.contract.wire import REF_PATTERN
@@ -25,9 +25,10 @@ from browser_service.flows.done import OPENING, Done, repeated
 
 _KEPT: Final = frozenset(
     {"navigation", "interaction", "pointer", "editing", "files", "combining", "waiting", "extraction", "reading"}
-    | {"dialogs", "emulation", "pages", "states"}
+    | {"dialogs", "emulation", "pages", "states", "page_tools"}
 )
 """Categories whose actions a flow can repeat from the record."""
+_NOT_AGAIN: Final = frozenset({"as", "ifRevision", "expectUrl", "reply", "confirm", "affectOthers"})
 _REDACTED: Final = re.compile(r"\((?:[\d,]+ characters?|a value|\d+ entr(?:y|ies))\)|and \d+ more")
 _HIDDEN: Final = "…"
 _SECRET: Final = re.compile("«secret:[^»]*»")
@@ -97,6 +98,9 @@ class Draft:
         if category(kind) not in _KEPT:
             self.left_out.append(f"{call.action}: the record does not have what it takes to repeat it")
             return
+        if kind.calls_page_tool and not call.takes:
+            self.left_out.append(f"{call.action}: the tool's schema does not say what its arguments are")
+            return
         if kind.answers_dialog and before is None:
             self.left_out.append(f"{call.action}: what it answered is not in the flow")
             return
@@ -106,7 +110,7 @@ class Draft:
         if call.action == "open_page" and not arguments.get("url"):
             return
         step: Json = {"action": "goto" if call.action == "open_page" else call.action, "page": page, **arguments}
-        if call.effect is Effect.READS:
+        if call.effect is Effect.READS or call.takes:
             step["output"] = self._output(call)
         made = Step.model_validate(step)
         made.expect = _expected(call) if call.last and call.effect is not Effect.READS else None
@@ -154,7 +158,8 @@ class Draft:
         return self._pages.setdefault(page_id, MAIN if not self._pages else f"page{len(self._pages) + 1}")
 
     def _output(self, call: Done) -> str:
-        name = _free(call.action.removeprefix("extract_").removeprefix("get_"), self._outputs)
+        read = _slug(str(call.arguments["name"])) if call.takes else call.action
+        name = _free(read.removeprefix("extract_").removeprefix("get_"), self._outputs)
         self._outputs.add(name)
         return name
 
@@ -163,7 +168,7 @@ class Draft:
         hint = ""
         made: Json = {}
         for key, value in call.arguments.items():
-            if key in {"as", "ifRevision", "expectUrl", "reply", "confirm", "affectOthers"}:
+            if key in _NOT_AGAIN or (call.takes and key in {"arguments", "schema"}):
                 continue
             if key in SELECTORS and isinstance(value, str):
                 made[key] = [*self._targets(call, value)]
@@ -174,6 +179,9 @@ class Draft:
                 made[key] = self._url(value)
             else:
                 made[key] = self._typed(call, call.arguments.get("selector"), value, hint or f"{call.action}_{key}")
+        if call.takes:
+            known = object_at(call.takes, "properties")
+            made |= {"arguments": {name: self._parameter(name) for name in known}, "schema": call.takes}
         return made
 
     def _field(self, call: Done, given: Json) -> Json:

@@ -65,6 +65,8 @@ class CallRun:
     """Lasting selectors of the elements that the call and its parts named, by the selectors that it gave."""
     secret_fields: list[str] = field(default_factory=list)
     """The selectors of the fields for secrets that the call and its parts filled."""
+    page_tools: list[Json] = field(default_factory=list)
+    """What each of the page's own tools that they called has to take; empty where that is not known."""
     came: list[str] = field(default_factory=list)
     """What appeared by it that a page announces: a message, a dialog."""
     popups: list[str] = field(default_factory=list)
@@ -149,6 +151,7 @@ class CallRun:
         outcome.url_before, outcome.popups, outcome.answered = self.url_before, self.popups, bool(self.dialogs)
         outcome.targets, outcome.came = dict([*self.targets.items()][:_MOST_TARGETS]), self.came[:_MOST_CAME]
         outcome.secret_fields, outcome.files = self.secret_fields, self.files[:_MOST_CAME]
+        outcome.page_tools = self.page_tools[:_MOST_TARGETS]
 
     async def wait_for_dialog(self) -> None:
         """Wait until the dialog is closed, which takes a limited time, or the call is cancelled."""

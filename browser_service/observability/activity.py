@@ -40,7 +40,7 @@ _BATCH_ROWS = 500
 _MOST_REQUESTS = 20
 _DAY_S = 86_400
 _AFTER_ALL_IDS = 2**62
-_FOR_FLOWS = frozenset({"targets", "secretFields", "came", "popups", "files", "answered", "done"})
+_FOR_FLOWS = frozenset({"targets", "secretFields", "pageTools", "came", "popups", "files", "answered", "done"})
 
 log = structlog.get_logger(__name__)
 
@@ -352,6 +352,7 @@ def _again(outcome: Outcome, via: str) -> Json:
     """Return what it takes to do a call again, for flows."""
     context = object_at(outcome.error.details, "context") if outcome.error else {}
     again: Json = {"targets": cast("Json", outcome.targets), "secretFields": [*outcome.secret_fields]}
+    again |= {"pageTools": [*outcome.page_tools]}
     again |= {"came": [*outcome.came], "popups": [*outcome.popups], "files": [*outcome.files]}
     again |= {"done": len(list_at(context, "done")), "stopped": "stoppedBy" in context}
     return {**again, "answered": outcome.answered, "via": via}

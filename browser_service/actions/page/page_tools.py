@@ -12,6 +12,7 @@ from browse_together.contract.next_calls import next_call
 from browse_together.contract.quoting import quoted
 from browser_service.host.elements import frames, page_tools
 from browser_service.host.handle.page import BrowserPage
+from browser_service.rules import tool_schemas
 
 _LOOK: Final = "what it did so far stays, and a form may wait for its own button"
 
@@ -29,14 +30,34 @@ async def list_page_tools(page: BrowserPage, action: tools.ListPageTools) -> Jso
 
 async def call_page_tool(page: BrowserPage, action: tools.CallPageTool) -> Json:
     frame = await page.elements.frame_or_main(action.frame, action.timeout)
-    mark = page.looks.tool_mark(action.tool, action.frame)
-    answer = await page_tools.call(frame, action.tool, action.arguments, action.timeout, mark)
+    given, tool = action.arguments, await page_tools.named(frame, action.tool)
+    if tool is not None:
+        page.note_tool(tool_schemas.needed(tool["schema"], given))
+        given = _still_taken(action, tool["schema"])
+    mark = page.looks.tool_mark(action.tool, action.frame) or (tool["mark"] if tool else "")
+    answer = await page_tools.call(frame, action.tool, given, action.timeout, mark)
     if answer["end"] != "done":
         raise _failure(page, action, answer)
     text = await page.files.shown("gave", json.dumps(answer["gave"], ensure_ascii=False), None)
     failed = isinstance(answer["gave"], dict) and answer["gave"].get("isError") is True
     what = "says that it failed" if failed else "answered"
     return {**text, "observed": f"the page's tool {quoted(action.tool)} {what}"}
+
+
+def _still_taken(action: tools.CallPageTool, schema: str) -> Json:
+    """Return the arguments as the tool takes them. Raises StaleRevision if it does not take what it took."""
+    if action.schema_ is None:
+        return action.arguments
+    now = tool_schemas.read(schema)
+    changes = ["its schema is too long"] if now is None else tool_schemas.changes(action.schema_, now, action.arguments)
+    if now is None or changes:
+        message = f"The page's tool {quoted(action.tool)} takes something else by now: {'; '.join(changes)}."
+        raise StaleRevision(f"{message} It was not called.", hint=f"See what it takes: {_listing(action)}.")
+    return tool_schemas.typed(action.arguments, now)
+
+
+def _listing(action: tools.CallPageTool) -> str:
+    return next_call("list_page_tools", **({"frame": action.frame} if action.frame else {}))
 
 
 async def _count(frame: Frame, part: str) -> int:
@@ -46,7 +67,7 @@ async def _count(frame: Frame, part: str) -> int:
 def _failure(page: BrowserPage, action: tools.CallPageTool, answer: page_tools.Answer) -> BrowseError:
     """Return what it means that a tool gave nothing."""
     tool = f"The page's tool {quoted(action.tool)}"
-    there = next_call("list_page_tools", **({"frame": action.frame} if action.frame else {}))
+    there = _listing(action)
     match answer["end"]:
         case "missing":
             return ElementNotFound(f"There is no tool {quoted(action.tool)}.", hint=f"See what is there: {there}.")

@@ -136,6 +136,10 @@ class BrowserPage:
                 self._run.secret_fields.append(selector)
             self.note_target(selector, frame, found["lasting"])
 
+    def note_tool(self, takes: Json | None) -> None:
+        """Note what a tool of the page that is about to be called has to take when it is called again."""
+        self._run.page_tools.append(takes or {})
+
     def note_target(self, selector: str, frame: str | None, found: Lasting | None = None) -> None:
         """Note how the element of a selector is found again: as `found` by a script, and as the client was shown it."""
         again = lasting_selectors(self.looks.view, selector, frame, found)

@@ -151,6 +151,7 @@ class Outcome(Model):
         default={}, description="How the elements that it named are found again, the most lasting selector first."
     )
     secret_fields: list[str] = Field(default=[], description="The selectors of its fields for secrets.")
+    page_tools: list[Json] = Field(default=[], description="What each tool of the page that it called has to take.")
     came: list[str] = Field(default=[], description="What appeared by it: messages and dialogs of the page.")
     popups: list[str] = Field(default=[], description="The windows that it opened.")
     files: list[str] = Field(default=[], description="The names of the files that it downloaded.")
@@ -243,6 +244,7 @@ class ActivityRecord(Model):
     via: str | None = Field(default=None, description="The step of a flow that it was.")
     targets: dict[str, list[str]] | None = Field(default=None, description="For flows: how its elements are found.")
     secret_fields: list[str] | None = Field(default=None, description="For flows: its fields for secrets.")
+    page_tools: list[Json] | None = Field(default=None, description="For flows: what the page's tools have to take.")
     came: list[str] | None = Field(default=None, description="For flows: what appeared by it.")
     popups: list[str] | None = Field(default=None, description="For flows: the windows that it opened.")
     files: list[str] | None = Field(default=None, description="For flows: the names of what it downloaded.")

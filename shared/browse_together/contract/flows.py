@@ -191,6 +191,8 @@ def selectors_of(value: JsonValue, key: str = "", path: str = "") -> dict[str, l
     inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     found: dict[str, list[str]] = {}
     for name, each in inner:
+        if name == _OF_TOOLS:
+            continue
         found |= selectors_of(each, str(name), f"{path}.{name}" if path else str(name))
     return found
 
@@ -224,6 +226,8 @@ def filled(value: JsonValue, values: Json, key: str = "") -> JsonValue:
 
 SELECTORS: Final = frozenset({"selector", "source", "target", "submit", "onto", "frame"})
 """The arguments that name elements."""
+_OF_TOOLS: Final = "arguments"
+"""What a page's own tool is given names no elements."""
 _SCRIPTS: Final = frozenset({"expression", "script"})
 
 

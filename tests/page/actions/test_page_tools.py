@@ -163,13 +163,6 @@ async def test_tools_of_a_frame_of_another_site_are_listed_and_called_there_alon
     assert "localhost" in reply["gave"]
 
 
-async def test_a_flow_says_that_it_leaves_out_calls_of_a_pages_tools(tab: Tab) -> None:
-    await tab.show(declaring(ADD))
-    await tab.call("call_page_tool", name="add", arguments={"a": 2, "b": 40})
-    saved = (await tab.call("save_flow", name="adds"))["observed"]
-    assert "call_page_tool: the record does not have what it takes to repeat it" in saved
-
-
 async def test_the_record_has_the_tools_name_and_no_text_that_it_was_given(tab: Tab) -> None:
     await tab.show(declaring(ADD))
     await tab.call("call_page_tool", name="add", arguments={"a": "my secret"})

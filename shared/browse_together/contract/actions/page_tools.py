@@ -39,10 +39,12 @@ class CallPageTool(PageAct):
 
     everyday = ("arguments",)
     loggable_arguments = frozenset({"name"})
+    calls_page_tool = True
 
     tool: ToolName = Field(alias="name", description="As list_page_tools gives it.")
     arguments: Fields = Field(default={}, description="By the tool's schema.")
     frame: Selector | None = Field(default=None, description="Selector of the iframe that declares it.")
+    schema_: Fields | None = Field(default=None, alias="schema", description="What it has to take still, or is not called.")
     timeout: HalfMinute = 30_000
 
     @property

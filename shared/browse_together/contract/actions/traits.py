@@ -354,6 +354,8 @@ class Traits(BaseModel):
     makes_session: ClassVar[bool] = False
     claim: ClassVar[Claim] = Claim.NONE
     answers_dialog: ClassVar[bool] = False
+    calls_page_tool: ClassVar[bool] = False
+    """True if it calls a tool that the page itself declares."""
 
     # --- what it does in the page ------------------------------------------------------------------------------------
 

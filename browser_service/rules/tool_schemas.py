@@ -1,0 +1,95 @@
+"""What a page's tool has to take, for whoever calls it again: the part of its schema that given arguments need."""
+
+import json
+from collections.abc import Iterator
+from typing import Final
+
+from browse_together.contract.model import Json, list_at, object_at
+from browse_together.contract.quoting import quoted
+
+_FACTS: Final = ("type", "format")
+_MOST_CHARACTERS: Final = 4_000
+_MOST_CHANGES: Final = 3
+
+
+def needed(schema: str, given: Json) -> Json | None:
+    """Return what a schema, as JSON, says of given arguments, without its words; None if it does not name them all."""
+    told = read(schema)
+    known = object_at(told, "properties") if told is not None else {}
+    if told is None or given.keys() - known.keys():
+        return None
+    part: Json = {"type": "object", "properties": {name: _plain(known[name]) for name in given}}
+    part["required"] = [name for name in list_at(told, "required") if name in given]
+    text = json.dumps(part)
+    return part if len(text) <= _MOST_CHARACTERS and "{{" not in text and "null" not in text else None
+
+
+def read(schema: str) -> Json | None:
+    """Return a schema; None if its text is not whole."""
+    try:
+        told = json.loads(schema or "{}")
+    except (ValueError, RecursionError):
+        return None
+    return told if isinstance(told, dict) else {}
+
+
+def changes(known: Json, now: Json, given: Json) -> list[str]:
+    """Say why a tool does not take what it took."""
+    missing = [f"{quoted(str(name))} is required now" for name in list_at(now, "required") if name not in given]
+    return [*missing, *_differences({**known, "required": []}, {**now, "required": []}, "")][:_MOST_CHANGES]
+
+
+def typed(given: Json, schema: Json) -> Json:
+    """Return the arguments, with what JSON texts say in place of those that the schema does not want as texts."""
+    return {name: _typed(value, object_at(object_at(schema, "properties"), name)) for name, value in given.items()}
+
+
+def wants_text(schema: Json) -> bool:
+    """Return whether a property may be a text."""
+    kinds = schema.get("type", "string")
+    return "string" in kinds if isinstance(kinds, str | list) else True
+
+
+def _typed(value: object, schema: Json) -> object:
+    if not isinstance(value, str) or wants_text(schema):
+        return value
+    try:
+        return json.loads(value)
+    except (ValueError, RecursionError):
+        return value
+
+
+def _plain(schema: object) -> Json:
+    """Return what a schema says, without descriptions and examples."""
+    if not isinstance(schema, dict):
+        return {}
+    part: Json = {name: schema[name] for name in _FACTS if name in schema}
+    if known := object_at(schema, "properties"):
+        part |= {"properties": {name: _plain(each) for name, each in known.items()}}
+        part["required"] = list_at(schema, "required")
+    if items := object_at(schema, "items"):
+        part["items"] = _plain(items)
+    return part
+
+
+def _differences(known: Json, now: Json, where: str) -> Iterator[str]:
+    name = quoted(where) if where else "it"
+    for fact in _FACTS:
+        if known.get(fact) != now.get(fact):
+            yield f"{name} has the {fact} {_said(now.get(fact))}, and had {_said(known.get(fact))}"
+    there = object_at(now, "properties")
+    for each, before in object_at(known, "properties").items():
+        inner = f"{where}.{each}" if where else each
+        if each not in there:
+            yield f"{quoted(inner)} is not there any more"
+        elif isinstance(before, dict):
+            yield from _differences(before, _plain(there[each]), inner)
+    for each in list_at(now, "required"):
+        if each not in list_at(known, "required"):
+            yield f"{quoted(f'{where}.{each}')} is required now"
+    if "items" in known:
+        yield from _differences(object_at(known, "items"), object_at(now, "items"), f"{where}[]")
+
+
+def _said(fact: object) -> str:
+    return quoted(json.dumps(fact)) if fact is not None else "none"
