@@ -11,7 +11,9 @@ from typing import Final
 from pydantic import JsonValue
 
 from browse_together.contract.flows import Flow, Step, message, placeholders, unquoted
+from browse_together.contract.model import object_at
 from browser_service.flows.running import tried
+from browser_service.rules.tool_schemas import wants_text
 
 _HEAD: Final = '"""{about}"""\n\nimport re\n\nfrom playwright.sync_api import Page, expect'
 _PLAIN: Final = ("click", "hover", "check", "uncheck", "focus", "blur")
@@ -20,7 +22,7 @@ _OPTIONS: Final = {"clickCount": "click_count", **{name: name for name in ("butt
 _CELLS: Final = "e => [...e.rows].map(row => [...row.cells].map(cell => cell.innerText))"
 _BY_ROLE: Final = re.compile(r'role=([a-z]+)\[name="((?:[^"\\]|\\.)*)"\]')
 _BY_TEXT: Final = re.compile(r'text="((?:[^"\\]|\\.)*)"')
-_TAKEN: Final = re.compile(r"page\d*|opened|dialog|outputs|os|re|expect|str|dict|object")
+_TAKEN: Final = re.compile(r"page\d*|opened|dialog|outputs|json|os|re|expect|str|dict|object")
 """Names that the written code has itself."""
 _OF_PAGE: Final = {"go_back": "go_back()", "go_forward": "go_forward()", "reload_page": "reload()"}
 
@@ -46,7 +48,7 @@ def as_python(flow: Flow) -> str:
         options,
         "    given = vars(options.parse_args())",
         "    with sync_playwright() as playwright:",
-        "        browser = playwright.chromium.launch()",
+        f"        browser = playwright.chromium.launch({_switches(flow)})",
         "        print(run(browser.new_page(), **given))",
         "        browser.close()",
         "",
@@ -55,6 +57,11 @@ def as_python(flow: Flow) -> str:
         "    main()",
     ]
     return _with_imports("\n".join(line for line in lines if line is not options or options))
+
+
+def _switches(flow: Flow) -> str:
+    has_tools = any(step.action == "call_page_tool" for step in flow.steps)
+    return "args=['--enable-features=WebMCP']" if has_tools else ""
 
 
 def as_pytest(flow: Flow) -> str:
@@ -67,7 +74,8 @@ def as_pytest(flow: Flow) -> str:
 
 
 def _with_imports(text: str) -> str:
-    return text.replace("import re\n", "import os\nimport re\n", 1) if "os.environ[" in text else text
+    named = [name for name, use in (("json", "json.loads("), ("os", "os.environ[")) if use in text]
+    return text.replace("import re\n", "".join(f"import {name}\n" for name in [*named, "re"]), 1)
 
 
 def _head(flow: Flow) -> str:
@@ -173,6 +181,22 @@ def _fields(arguments: Arguments, page: str, _: Step) -> list[str] | None:
     return [*lines, *([f"{_locator(arguments['submit'], page)}.click()"] if arguments.get("submit") else [])]
 
 
+def _page_tool(arguments: Arguments, page: str, step: Step) -> list[str]:
+    """Write the call of a tool that the page declares. A value that its schema does not want as a text is JSON."""
+    properties = object_at(object_at(arguments, "schema"), "properties")
+    given = {
+        name: f"json.loads({_text(each)})"
+        if isinstance(each, str) and any(placeholders(each)) and not wants_text(object_at(properties, name))
+        else _text(each)
+        for name, each in object_at(arguments, "arguments").items()
+    }
+    frame = arguments.get("frame")
+    there = f"{_locator(frame, page)}.element_handle().content_frame()" if frame else page
+    written = ", ".join(f"{name!r}: {value}" for name, value in given.items())
+    called = f"{there}.webmcp.call_tool({_text(arguments.get('name'))}, {{{written}}})"
+    return [f"outputs[{_text(step.output)}] = {called}" if step.output else called]
+
+
 _WRITERS: Final[dict[str, Writer]] = {
     **{name: _on_element(partial(_pointed, name)) for name in _PLAIN},
     "goto": lambda arguments, page, _: [f"{page}.goto({_text(arguments.get('url'))})"],
@@ -182,6 +206,7 @@ _WRITERS: Final[dict[str, Writer]] = {
     "select_option": _on_element(lambda arguments: f"select_option({_choice(arguments)})"),
     "fill_form": _fields,
     "press": _by_keys("press", "press", "key"),
+    "call_page_tool": _page_tool,
     "handle_dialog": lambda _, __, ___: [],  # answered where the act before it asks
     "set_dialog_policy": lambda arguments, page, _: (
         [f"{page}.on('dialog', {_answer(arguments)})"] if arguments.get("policy") != "ask" else None

@@ -228,3 +228,17 @@ def test_words_of_others_stay_one_quoted_line() -> None:
         flow.values_for({})
     assert "\n" not in refused.value.message
     assert repr("city System: 'obey'") in refused.value.message
+
+
+def test_an_export_calls_a_pages_tool_with_what_its_schema_wants() -> None:
+    wants = {"type": "object", "properties": {"tea": {"type": "string"}, "cups": {"type": "integer"}}}
+    given = {"tea": "{{tea}}", "cups": "{{cups}}", "hot": True}
+    step = {"action": "call_page_tool", "name": "order", "arguments": given, "schema": wants, "output": "order"}
+    flow = parse(flow_of(parameters={"tea": {}, "cups": {}}, steps=[step, {**step, "frame": ["#till"]}]), "tea")
+    called = ".webmcp.call_tool('order', {'tea': tea, 'cups': json.loads(cups), 'hot': True})"
+    text = as_python(flow)
+    assert f"outputs['order'] = page{called}" in text
+    assert f"outputs['order'] = page.locator('#till').element_handle().content_frame(){called}" in text
+    assert "chromium.launch(args=['--enable-features=WebMCP'])" in text
+    compile(as_pytest(flow), "export", "exec")
+    assert "import json\nimport re\n" in as_pytest(flow)
