@@ -157,6 +157,7 @@ async def _start(services: Services, stack: AsyncExitStack) -> None:
         services.tokens,
         services.halted,
         services.threads,
+        services.login_news,
     ):
         await part.open()
     await services.begin()
@@ -166,7 +167,7 @@ async def _start(services: Services, stack: AsyncExitStack) -> None:
     stack.push_async_callback(_end_tasks, upkeep)
     ends = (services.lifecycle.finish, services.feeds.drain, services.dispatcher.finish, services.host.stop)
     written = (services.activity.close, services.tokens.close, services.ended_requests.close)
-    dealt = (services.colours.close, services.names.close)
+    dealt = (services.colours.close, services.names.close, services.login_news.close)
     for end in (*written, *dealt, *ends, services.notifier.close):
         stack.push_async_callback(end)
     stack.push_async_callback(_end_streams, services, upkeep)

@@ -63,7 +63,15 @@ from browser_service.store.artifacts import Artifacts, Folders
 from browser_service.store.health import Storage
 from browser_service.store.journal import Journal
 from browser_service.store.journal_file import Damage
-from browser_service.store.tables import ColourTable, EndedRequestTable, HaltTable, NameTable, ThreadTable, TokenTable
+from browser_service.store.tables import (
+    ColourTable,
+    EndedRequestTable,
+    HaltTable,
+    NameTable,
+    ThreadTable,
+    TokenTable,
+    ToldLoginTable,
+)
 from browser_service.store.thumbnails import ThumbnailTable
 from browser_service.store.uploads import UploadRoots
 from browser_service.wall.agents import Agents
@@ -191,7 +199,7 @@ class Services:
             link=self.requests.link,
             open_link=partial(open_link, settings.data_dir),
         )
-        self.login_news = LoginNews(self.notifier.tell_login)
+        self.login_news = LoginNews(ToldLoginTable(self.journal), self.notifier.tell_login)
         self.policy = Policy(self.directory, settings.cookie_values, self.revoked.check, self.tokens.with_limits)
         self.quotas = Quotas(configuration.client_limits(settings), clock)
 
@@ -270,6 +278,7 @@ class Services:
             self.names.write_down,
             self.halted.write_down,
             self.threads.write_down,
+            self.login_news.write_down,
         ]
         self.activity.colour_of = self.colours.known
         self.activity.on_act = self._note_act

@@ -92,6 +92,12 @@ MIGRATIONS: Final[dict[str, tuple[str, ...]]] = {
             " given INTEGER NOT NULL, at REAL NOT NULL)"
         ),
     ),
+    "m_told_logins": (
+        (
+            "CREATE TABLE told_logins (session_id TEXT NOT NULL, site TEXT NOT NULL, state TEXT NOT NULL,"
+            " at REAL NOT NULL, PRIMARY KEY (session_id, site, state))"
+        ),
+    ),
 }
 
 

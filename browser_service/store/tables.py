@@ -1,5 +1,5 @@
 """The small tables of the journal: requests to people, colours, names, threads and halts of agents, hosts of sessions,
-logins that acts took, named tokens."""
+logins that acts took, logins whose end was told, named tokens."""
 
 import contextlib
 import sqlite3
@@ -18,6 +18,7 @@ _MOST_ASKED: Final = 1_000
 MOST_DEALT: Final = 1_000
 MOST_NAMED: Final = 1_000
 MOST_THREADS: Final = 1_000
+MOST_TOLD: Final = 5_000
 _MOST_TOKENS: Final = 1_000
 MOST_KEPT_OF_CLIENT: Final = 20
 MOST_KEPT_BYTES: Final = 100_000_000
@@ -70,6 +71,24 @@ class KeptLoginsTable(_Table):
 
     async def forget(self, before: float) -> None:
         await self._journal.write("DELETE FROM kept_logins WHERE at < ?", before)
+
+
+class ToldLogin(NamedTuple):
+    """What a person was told of a login: that it ends soon, or that it is over."""
+
+    session_id: str
+    site: str
+    state: Literal["ends", "over"]
+
+
+class ToldLoginTable(_Table):
+    async def all(self) -> dict[ToldLogin, float]:
+        """Return when each was told (Unix time), the latest last."""
+        rows = await self._journal.read("SELECT session_id, site, state, at FROM told_logins ORDER BY rowid")
+        return {ToldLogin._make(cast("tuple[str, str, Literal['ends', 'over']]", key)): float(str(at)) for *key, at in rows}
+
+    async def keep(self, told: ToldLogin, at: float) -> None:
+        await self._journal.transact(lambda db: keep_newest(db, "told_logins", MOST_TOLD, *told, at))
 
 
 class Dealt(NamedTuple):
