@@ -127,3 +127,13 @@ async def test_a_passkey_is_refused_while_a_person_has_the_page_too_whose_mouse_
         while "NotAllowedError" not in str((await tab.call("snapshot"))["snapshot"]):
             pass
     await tab.call("request_human", requestId=asked["requestId"], withdraw=True)
+
+
+@pytest.mark.parametrize("call", [GET, CREATE], ids=["get", "create"])
+async def test_a_frame_of_another_site_in_a_process_of_its_own_is_refused_and_named_too(tab: Tab, call: str) -> None:
+    inner = tab.site.page("/inner", asking(call)).replace("127.0.0.1", "localhost")
+    allow = "publickey-credentials-create; publickey-credentials-get"
+    await tab.show(f"<iframe allow='{allow}' src={inner}></iframe>")
+    for _ in range(2):
+        assert REFUSED in (await tab.call("click", selector="#b", frame="iframe"))["observed"]
+    assert "NotAllowedError" in str(await tab.call("content", selector="#o", frame="iframe"))
