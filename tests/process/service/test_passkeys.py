@@ -59,3 +59,19 @@ async def test_a_browser_that_refuses_because_its_person_is_not_at_the_page_is_t
     async with service.agent() as agent:
         await agent.call("goto", pageId="p", sessionId="chrome", url=teas(site))
         assert REFUSED in (await agent.call("click", pageId="p", selector="#b"))["observed"]
+
+
+async def test_a_frame_of_another_site_is_named_until_it_goes(
+    start: StartService, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    allow = "publickey-credentials-create; publickey-credentials-get"
+    with screen() as display:
+        monkeypatch.setenv("DISPLAY", display)
+        service = await start(headless=False)
+        async with service.agent() as agent:
+            await agent.call("goto", pageId="p", url=site.page("/shop", f"<iframe allow='{allow}' src={teas(site)}>"))
+            assert "waits for a passkey" in str(await agent.call("click", pageId="p", selector="#b", frame="iframe"))
+            assert "waits for a passkey" in str(await agent.call("snapshot", pageId="p"))
+            gone = "document.querySelector('iframe').remove()"
+            await agent.call("evaluate_script", pageId="p", expression=gone)
+            assert "passkey" not in str(await agent.call("snapshot", pageId="p"))
