@@ -1,12 +1,10 @@
 """Makes the steps of a flow from the record: what was typed becomes a parameter, what was observed a check."""
 
-import calendar
 import re
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Iterable
 from dataclasses import dataclass, field
 from itertools import chain, count
 from typing import Final, cast
-from urllib.parse import urlsplit
 
 from pydantic import JsonValue
 
@@ -16,12 +14,13 @@ from browse_together.contract.calls import ActivityRecord
 from browse_together.contract.catalogue import ACTIONS
 from browse_together.contract.errors import ValidationFailed, field_details
 from browse_together.contract.flow_places import is_place
-from browse_together.contract.flows import MAIN, SELECTORS, Expected, Parameter, Request, Step
+from browse_together.contract.flows import MAIN, SELECTORS, Parameter, Step
 from browse_together.contract.model import Json, object_at
 from browse_together.contract.next_calls import next_call
 from browse_together.contract.toolsets import category
 from browse_together.contract.wire import REF_PATTERN
 from browser_service.flows.done import OPENING, Done, repeated
+from browser_service.flows.expecting import SECRET, expected
 
 _KEPT: Final = frozenset(
     {"navigation", "interaction", "pointer", "editing", "files", "combining", "waiting", "extraction", "reading"}
@@ -31,25 +30,9 @@ _KEPT: Final = frozenset(
 _NOT_AGAIN: Final = frozenset({"as", "ifRevision", "expectUrl", "reply", "confirm", "affectOthers"})
 _REDACTED: Final = re.compile(r"\((?:[\d,]+ characters?|a value|\d+ entr(?:y|ies))\)|and \d+ more")
 _HIDDEN: Final = "…"
-_SECRET: Final = re.compile("«secret:[^»]*»")
-"""What stands for a secret in what a page said."""
-_VARYING: Final = re.compile(rf"(?<=/)(?:\d+|[0-9a-fA-F-]{{16,}})(?=/|$)|…|{_SECRET.pattern}")
-_DIGITS: Final = re.compile(rf"{_SECRET.pattern}|\d[\d.,:/]*|…")
-_TIMES: Final = re.compile(
-    rf"\b(?:{'|'.join([*calendar.month_name[1:], *calendar.month_abbr[1:], *calendar.day_name, *calendar.day_abbr])}"
-    r"|today|tonight|yesterday|tomorrow|morning|afternoon|evening|[ap]m)\b",
-    re.IGNORECASE,
-)
-"""Words that are others at another time. Words of other languages are not known."""
-_COUNTED: Final = re.compile(r"\b(?:1 (\w{3,}?)y?|\d[\d.,]* (\w{3,}?)(?:ies|e?s))\b")
-"""A number with what it counts, which ends in other letters with another number."""
 _NAME_IN: Final = re.compile(r'\[name="((?:[^"\\]|\\.)*)"\]$')
 _CSS_NAME: Final = re.compile(r"[#\[](?:[\w-]+=\"?)?([\w-]+)\"?\]?$")
-_LEAST_WORDS: Final = 3
 REF_START: Final = REF_PATTERN.removesuffix("$") + r"(?![\w-])"
-_MOST_REQUESTS: Final = 5
-_CREATED: Final = 201
-_FAILED: Final = 400
 
 
 def draft(records: Iterable[ActivityRecord]) -> "Draft":
@@ -113,7 +96,7 @@ class Draft:
         if call.effect is Effect.READS or call.takes:
             step["output"] = self._output(call)
         made = Step.model_validate(step)
-        made.expect = _expected(call) if call.last and call.effect is not Effect.READS else None
+        made.expect = expected(call) if call.last and call.effect is not Effect.READS else None
         self.steps.append(made)
         self._last[call.record.page_id] = call
         if call.last:
@@ -201,7 +184,7 @@ class Draft:
     def _targets(call: Done, given: str) -> list[str]:
         """Return how an element is found again. A ref meant it only then, and a secret may be another by now."""
         found = (call.record.targets or {}).get(given) or ([] if re.match(REF_START, given) else [given])
-        lasting = [each for each in found if not (_SECRET.search(each) or "{{" in each)]
+        lasting = [each for each in found if not (SECRET.search(each) or "{{" in each)]
         return sorted({each.replace("'", '"'): each for each in lasting}.values(), key=is_place)
 
     def _value(self, value: JsonValue, hint: str) -> JsonValue:
@@ -221,7 +204,7 @@ class Draft:
 
     def _url(self, url: str) -> str:
         """Return an address, with parameters for the parts that the record hides."""
-        plain = _SECRET.sub(_HIDDEN, url).replace("{{", "%7B%7B")  # a page's own braces name no parameter
+        plain = SECRET.sub(_HIDDEN, url).replace("{{", "%7B%7B")  # a page's own braces name no parameter
         path, sign, query = plain.partition("?")
         while _HIDDEN in path:
             path = path.replace(_HIDDEN, self._parameter("part"), 1)
@@ -264,42 +247,3 @@ def _name_in(selectors: list[str]) -> str:
         if found := next(filter(None, map(pattern.search, selectors)), None):
             return flows.unquoted(found[1]) if pattern is _NAME_IN else found[1]
     return ""
-
-
-def _expected(call: Done) -> Expected | None:
-    """Return what was observed of an act, as far as it will be the same again."""
-    record = call.record
-    origin = urlsplit(record.url_before or record.url_after or "").netloc
-    found = [_request(each) for each in record.requests if urlsplit(str(each["url"])).netloc == origin]
-    requests = [each for number, each in enumerate(found) if each is not None and each not in found[:number]]
-    shows = [*dict.fromkeys(map(_lasting, record.came or []))]
-    url = _pattern(record.url_after) if record.url_after else None
-    if url and any(each.status == _CREATED for each in requests):
-        url = re.sub(r"[^/]+$", "*", url)  # the name of what was made, such as Untitled1
-    expected = Expected(
-        url=url,
-        requests=requests[:_MOST_REQUESTS],
-        files=[re.sub(r"\d+", "*", name) for name in record.files or []],
-        shows=[text for text in shows if max(len(part.strip()) for part in text.split("*")) >= _LEAST_WORDS][:2],
-    )
-    return expected if expected != Expected() else None
-
-
-def _lasting(words: str) -> str:
-    """Return a pattern of what a page said: numbers, dates, counts and what a client gave may be others."""
-    counted = _COUNTED.sub(lambda found: f"* {found[1] or found[2]}*", words)
-    return _DIGITS.sub("*", _TIMES.sub("*", counted))
-
-
-def _request(sent: Mapping[str, JsonValue]) -> Request | None:
-    status = sent.get("status")
-    if not isinstance(status, int) or status >= _FAILED:
-        return None
-    path = _VARYING.sub("*", urlsplit(str(sent["url"])).path)
-    return Request(method=str(sent["method"]), path=path, status=status)
-
-
-def _pattern(url: str) -> str:
-    """Return a pattern of an address: numbers and ids may be others, and so may the query."""
-    address, sign, _ = url.partition("?")
-    return _VARYING.sub("*", address) + ("*" if sign else "")

@@ -2,7 +2,9 @@
 
 import json
 from collections.abc import Iterator
-from typing import Final
+from typing import Final, cast
+
+from pydantic import JsonValue
 
 from browse_together.contract.model import Json, list_at, object_at
 from browse_together.contract.quoting import quoted
@@ -50,11 +52,11 @@ def wants_text(schema: Json) -> bool:
     return "string" in kinds if isinstance(kinds, str | list) else True
 
 
-def _typed(value: object, schema: Json) -> object:
+def _typed(value: JsonValue, schema: Json) -> JsonValue:
     if not isinstance(value, str) or wants_text(schema):
         return value
     try:
-        return json.loads(value)
+        return cast("JsonValue", json.loads(value))
     except (ValueError, RecursionError):
         return value
 
@@ -84,9 +86,9 @@ def _differences(known: Json, now: Json, where: str) -> Iterator[str]:
             yield f"{quoted(inner)} is not there any more"
         elif isinstance(before, dict):
             yield from _differences(before, _plain(there[each]), inner)
-    for each in list_at(now, "required"):
-        if each not in list_at(known, "required"):
-            yield f"{quoted(f'{where}.{each}')} is required now"
+    for needs in list_at(now, "required"):
+        if needs not in list_at(known, "required"):
+            yield f"{quoted(f'{where}.{needs}')} is required now"
     if "items" in known:
         yield from _differences(object_at(known, "items"), object_at(now, "items"), f"{where}[]")
 

@@ -85,7 +85,9 @@ class ToldLoginTable(_Table):
     async def all(self) -> dict[ToldLogin, float]:
         """Return when each was told (Unix time), the latest last."""
         rows = await self._journal.read("SELECT session_id, site, state, at FROM told_logins ORDER BY rowid")
-        return {ToldLogin._make(cast("tuple[str, str, Literal['ends', 'over']]", key)): float(str(at)) for *key, at in rows}
+        return {
+            ToldLogin._make(cast("tuple[str, str, Literal['ends', 'over']]", key)): float(str(at)) for *key, at in rows
+        }
 
     async def keep(self, told: ToldLogin, at: float) -> None:
         await self._journal.transact(lambda db: keep_newest(db, "told_logins", MOST_TOLD, *told, at))

@@ -906,7 +906,7 @@ class PageActions(Calling):
 
     def call_page_tool(
         self, name: str, *, arguments: Mapping[str, Any] | None = None, frame: str | None = None,
-        **common: Unpack[OfPage],
+        schema: Mapping[str, Any] | None = None, **common: Unpack[OfPage],
     ) -> Done:
         """Call a tool that the page itself declares, and get what it gives. A tool that has changed since you listed it
         is not called.
@@ -914,6 +914,7 @@ class PageActions(Calling):
         name: As list_page_tools gives it.
         arguments: By the tool's schema.
         frame: Selector of the iframe that declares it.
+        schema: What it has to take still, or is not called.
         """
         return self._call("call_page_tool", Done, locals())
 
@@ -2531,7 +2532,7 @@ class AsyncPageActions(AsyncCalling):
 
     async def call_page_tool(
         self, name: str, *, arguments: Mapping[str, Any] | None = None, frame: str | None = None,
-        **common: Unpack[OfPage],
+        schema: Mapping[str, Any] | None = None, **common: Unpack[OfPage],
     ) -> Done:
         """Call a tool that the page itself declares, and get what it gives. A tool that has changed since you listed it
         is not called.
@@ -2539,6 +2540,7 @@ class AsyncPageActions(AsyncCalling):
         name: As list_page_tools gives it.
         arguments: By the tool's schema.
         frame: Selector of the iframe that declares it.
+        schema: What it has to take still, or is not called.
         """
         return await self._call("call_page_tool", Done, locals())
 

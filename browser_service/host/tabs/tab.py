@@ -146,6 +146,7 @@ class Tab:
                 self._background.spawn(bounded(cdp.send(SEEM_IN_FRONT, {"enabled": True})))
             self._background.spawn(bounded(world.open_early(self.page)))
             self.observer.late.note_by(cdp, keeps_apps=self._session.headless)
+            self._background.spawn(bounded(self._session.bound_logins.hear(cdp)))
             self.passkeys.note_by(cdp, refuses=self._session.headless)
 
     @property

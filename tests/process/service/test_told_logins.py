@@ -43,7 +43,10 @@ async def test_the_last_day_and_the_end_of_a_login_are_told_once_whatever_is_kil
         return shown.read_text("utf-8").splitlines() if shown.exists() else []
 
     here, there = ("127.0.0.1", "ends"), ("127.0.0.1", "over")
-    async with service_process(tmp_path, **ways) as service, chat(service, "Claude", BROWSE_CLIENT_ID="chat-7") as client:
+    async with (
+        service_process(tmp_path, **ways) as service,
+        chat(service, "Claude", BROWSE_CLIENT_ID="chat-7") as client,
+    ):
         await went(client, site.url("/in"))
         service.process.terminate()
         await service.process.wait()

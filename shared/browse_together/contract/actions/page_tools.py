@@ -44,7 +44,9 @@ class CallPageTool(PageAct):
     tool: ToolName = Field(alias="name", description="As list_page_tools gives it.")
     arguments: Fields = Field(default={}, description="By the tool's schema.")
     frame: Selector | None = Field(default=None, description="Selector of the iframe that declares it.")
-    schema_: Fields | None = Field(default=None, alias="schema", description="What it has to take still, or is not called.")
+    schema_: Fields | None = Field(
+        default=None, alias="schema", description="What it has to take still, or is not called."
+    )
     timeout: HalfMinute = 30_000
 
     @property
