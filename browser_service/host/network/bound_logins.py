@@ -23,8 +23,8 @@ _HEADERS: Final = frozenset(
     }
 )
 """Headers by which a site makes a login that needs a key of this browser, and asks for a proof of it: Chromium heeds
-those with `Secure` now, heeded `Sec` until its version 143, and Google has its own. The proofs themselves are sent by
-the browser, and are no requests of a page."""
+those with `Secure` now (156; `Sec` was the name of its trials), and Google has its own. The proofs themselves are sent
+by the browser, and are no requests of a page."""
 _MOST: Final = 200
 
 
