@@ -290,9 +290,8 @@ class PageActions(Calling):
         strict: bool | None = None, delay: float | None = None, no_wait_after: bool | None = None,
         **common: Unpack[OfPage],
     ) -> Done:
-        """Type text key by key into an element, or where the focus is. Prefer `fill`. It is for pages that listen for
-        keys. It comes after what is there: in a paragraph of an editor at its end, and without a selector where the
-        caret is.
+        """Type text key by key where the focus is. Prefer `fill`. It is for pages that listen for keys. It comes after
+        what is there: in a paragraph of an editor at its end, and without a selector where the caret is.
 
         text: Text, or {"secret": NAME}.
         selector: Focused first.
@@ -307,8 +306,8 @@ class PageActions(Calling):
         self, key: str, *, selector: str | None = None, frame: str | None = None, strict: bool | None = None,
         delay: float | None = None, no_wait_after: bool | None = None, **common: Unpack[OfPage],
     ) -> Done:
-        """Press a key on an element, or where the focus is. Control+v pastes what you copied by Control+c or Control+x
-        in this session: the browser's own clipboard has what others copy too, and is not pasted.
+        """Press a key where the focus is. Control+v pastes what you copied by Control+c or Control+x in this session:
+        the browser's own clipboard has what others copy too, and is not pasted.
 
         key: Such as Enter or Control+a.
         selector: Focused first.
@@ -926,7 +925,7 @@ class PageActions(Calling):
         scale: Literal["css", "device"] | None = None, mask: Sequence[str] | None = None, mask_color: str | None = None,
         style: str | None = None, marks: bool | None = None, cursor: str | None = None, **common: Unpack[OfPage],
     ) -> Picture:
-        """Take a picture of the window, the full page or an element. With `clip`: only a region.
+        """Take a picture of the window. With `clip`: only a region.
 
         selector: Only this element.
         frame: Selector of its iframe.
@@ -1115,7 +1114,7 @@ class PageActions(Calling):
         include_headers: Headers too. Default: False.
         include_bodies: Bodies too, as far as the browser has them. Default: False.
         include_secrets: Values of Cookie, Authorization and the like too. Default: False.
-        pattern: Only URLs that match: glob or /regex/flags.
+        pattern: Only these URLs: glob or /regex/flags.
         method: Only this HTTP method.
         resource_types: Only these.
         status: 404, 5xx, failed or pending.
@@ -1174,7 +1173,7 @@ class PageActions(Calling):
 
         content: Bodies, as far as the browser has them; attach: a zip with them as files. Default: omit.
         mode: minimal: what a replay needs. Default: full.
-        url_filter: Only URLs that match: glob or /regex/flags.
+        url_filter: Only these URLs: glob or /regex/flags.
         include_secrets: Values of Cookie, Authorization and the like too. Default: False.
         """
         return self._call("export_har", File, locals())
@@ -1243,8 +1242,8 @@ class PageActions(Calling):
     def claim_page(
         self, *, wait_seconds: int | None = None, reason: str | None = None, **common: Unpack[OfPage],
     ) -> Done:
-        """Become a page's owner: wait in line for it, or take it at once with a reason. Its owner is told the reason.
-        With both you take it after wait_seconds. A private page stays its owner's until they give it up.
+        """Become a page's owner: in line, or at once with a reason. Its owner is told the reason. With both you take it
+        after wait_seconds. A private page stays its owner's until they give it up.
 
         wait_seconds: How long to wait in line. Default: 0.
         reason: Why you take it now.
@@ -1914,9 +1913,8 @@ class AsyncPageActions(AsyncCalling):
         strict: bool | None = None, delay: float | None = None, no_wait_after: bool | None = None,
         **common: Unpack[OfPage],
     ) -> Done:
-        """Type text key by key into an element, or where the focus is. Prefer `fill`. It is for pages that listen for
-        keys. It comes after what is there: in a paragraph of an editor at its end, and without a selector where the
-        caret is.
+        """Type text key by key where the focus is. Prefer `fill`. It is for pages that listen for keys. It comes after
+        what is there: in a paragraph of an editor at its end, and without a selector where the caret is.
 
         text: Text, or {"secret": NAME}.
         selector: Focused first.
@@ -1931,8 +1929,8 @@ class AsyncPageActions(AsyncCalling):
         self, key: str, *, selector: str | None = None, frame: str | None = None, strict: bool | None = None,
         delay: float | None = None, no_wait_after: bool | None = None, **common: Unpack[OfPage],
     ) -> Done:
-        """Press a key on an element, or where the focus is. Control+v pastes what you copied by Control+c or Control+x
-        in this session: the browser's own clipboard has what others copy too, and is not pasted.
+        """Press a key where the focus is. Control+v pastes what you copied by Control+c or Control+x in this session:
+        the browser's own clipboard has what others copy too, and is not pasted.
 
         key: Such as Enter or Control+a.
         selector: Focused first.
@@ -2552,7 +2550,7 @@ class AsyncPageActions(AsyncCalling):
         scale: Literal["css", "device"] | None = None, mask: Sequence[str] | None = None, mask_color: str | None = None,
         style: str | None = None, marks: bool | None = None, cursor: str | None = None, **common: Unpack[OfPage],
     ) -> Picture:
-        """Take a picture of the window, the full page or an element. With `clip`: only a region.
+        """Take a picture of the window. With `clip`: only a region.
 
         selector: Only this element.
         frame: Selector of its iframe.
@@ -2741,7 +2739,7 @@ class AsyncPageActions(AsyncCalling):
         include_headers: Headers too. Default: False.
         include_bodies: Bodies too, as far as the browser has them. Default: False.
         include_secrets: Values of Cookie, Authorization and the like too. Default: False.
-        pattern: Only URLs that match: glob or /regex/flags.
+        pattern: Only these URLs: glob or /regex/flags.
         method: Only this HTTP method.
         resource_types: Only these.
         status: 404, 5xx, failed or pending.
@@ -2800,7 +2798,7 @@ class AsyncPageActions(AsyncCalling):
 
         content: Bodies, as far as the browser has them; attach: a zip with them as files. Default: omit.
         mode: minimal: what a replay needs. Default: full.
-        url_filter: Only URLs that match: glob or /regex/flags.
+        url_filter: Only these URLs: glob or /regex/flags.
         include_secrets: Values of Cookie, Authorization and the like too. Default: False.
         """
         return await self._call("export_har", File, locals())
@@ -2869,8 +2867,8 @@ class AsyncPageActions(AsyncCalling):
     async def claim_page(
         self, *, wait_seconds: int | None = None, reason: str | None = None, **common: Unpack[OfPage],
     ) -> Done:
-        """Become a page's owner: wait in line for it, or take it at once with a reason. Its owner is told the reason.
-        With both you take it after wait_seconds. A private page stays its owner's until they give it up.
+        """Become a page's owner: in line, or at once with a reason. Its owner is told the reason. With both you take it
+        after wait_seconds. A private page stays its owner's until they give it up.
 
         wait_seconds: How long to wait in line. Default: 0.
         reason: Why you take it now.

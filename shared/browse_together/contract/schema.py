@@ -1,7 +1,6 @@
 """Simplifies pydantic's JSON Schema: no $ref, no null unions, no root anyOf, nothing that clients reject."""
 
 import re
-from collections.abc import Sequence
 from functools import cache
 from typing import Final, cast
 
@@ -127,7 +126,7 @@ def listed_schema(action: type[Action]) -> Schema:
     own = [name for name in properties if name not in {*inherited_names(action), address}]
     everyday = own if action.everyday is None else action.everyday
     shown = [name for name in own if name in {*required, *everyday}]
-    listed: dict[str, JsonValue] = {name: _brief(properties[name], twins.get(name, [])) for name in shown}
+    listed: dict[str, JsonValue] = {name: _brief(properties[name]) for name in shown}
     describing = action.name() == "goto"
     for bag in {*action.option_bags} & {*everyday}:
         listed[bag] = {"type": "object", **({"description": _RARER} if describing else {})}
@@ -147,11 +146,9 @@ def _address(action: type[Action]) -> str:
     return "pageId" if is_named else ""
 
 
-def _brief(node: Schema, twins: Sequence[str] = ()) -> Schema:
+def _brief(node: Schema) -> Schema:
     """Shorten an argument for tool lists: omit an empty default, and a union of nearly all types."""
     brief = {key: value for key, value in node.items() if key not in _HIDDEN}
-    if twins:
-        brief["description"] = f"{brief.get('description', '')} Also `{'`, `'.join(twins)}`.".lstrip()
     if not brief.get("default"):
         brief.pop("default", None)
     if isinstance(items := brief.get("items"), dict):

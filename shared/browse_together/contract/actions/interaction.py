@@ -120,7 +120,7 @@ class Fill(ElementAction):
 
 
 class Type(PageAct):
-    """Type text key by key into an element, or where the focus is. Prefer `fill`.
+    """Type text key by key where the focus is. Prefer `fill`.
 
     It is for pages that listen for keys. It comes after what is there: in a paragraph of an editor at its end, and
     without a selector where the caret is."""
@@ -148,7 +148,7 @@ class Type(PageAct):
 
 
 class Press(PageAct):
-    """Press a key on an element, or where the focus is.
+    """Press a key where the focus is.
 
     Control+v pastes what you copied by Control+c or Control+x in this session: the browser's own clipboard has what
     others copy too, and is not pasted."""

@@ -12,7 +12,7 @@ _WHOLE_PAGE_MS = 30_000
 
 
 class Screenshot(PageAction):
-    """Take a picture of the window, the full page or an element.
+    """Take a picture of the window.
 
     With `clip`: only a region."""
 

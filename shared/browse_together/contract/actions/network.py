@@ -179,7 +179,7 @@ class GetNetworkLog(LogDetails, PageAction):
     extra_keys = ("matching", "hidden")
     untrusted = True
 
-    pattern: Pattern | None = Field(default=None, description="Only URLs that match: glob or /regex/flags.")
+    pattern: Pattern | None = Field(default=None, description="Only these URLs: glob or /regex/flags.")
     method: Method | None = None
     resource_types: list[ResourceType] | None = Field(default=None, max_length=20, description="Only these.")
     status: str | None = Field(
@@ -234,6 +234,6 @@ class ExportHar(PageAction):
         default="omit", description="Bodies, as far as the browser has them; attach: a zip with them as files."
     )
     mode: Literal["full", "minimal"] = Field(default="full", description="minimal: what a replay needs.")
-    url_filter: Pattern | None = Field(default=None, description="Only URLs that match: glob or /regex/flags.")
+    url_filter: Pattern | None = Field(default=None, description="Only these URLs: glob or /regex/flags.")
     include_secrets: bool = Field(default=False, description="Values of Cookie, Authorization and the like too.")
     timeout: int = Field(default=30_000, ge=1, le=120_000, description="Milliseconds it may take.")

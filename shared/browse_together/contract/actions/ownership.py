@@ -10,7 +10,7 @@ from browse_together.contract.actions.traits import Claim
 
 
 class ClaimPage(OwnershipAction):
-    """Become a page's owner: wait in line for it, or take it at once with a reason.
+    """Become a page's owner: in line, or at once with a reason.
 
     Its owner is told the reason. With both you take it after waitSeconds. A private page stays its owner's until they
     give it up."""
