@@ -1,4 +1,7 @@
-"""Uploads files that a call names in its client's roots, which are folders of this machine."""
+"""Uploads files that a call names in its client's roots, which are folders of this machine.
+
+Clients are giving roots up, so that the service's own upload folders go before them.
+"""
 
 import asyncio
 import copy
@@ -19,11 +22,11 @@ from mcp.types import CallToolRequestParams, InputRequiredResult, ListRootsReque
 from mcp.types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from pydantic import JsonValue
 
-from browse_together.client.http import ServiceClient
+from browse_together.client.http import UNREACHED, ServiceClient
 from browse_together.contract.catalogue import NAMES, unwrap
 from browse_together.contract.errors import BrowseError, Details, Forbidden, ValidationFailed, field_details
 from browse_together.contract.model import Json
-from browse_together.contract.wire import FILE_BYTES
+from browse_together.contract.wire import FILE_BYTES, FILES
 
 _CONTENTS: Final = frozenset({"text", "data", "artifactId", "artifact_id"})
 _FIELD: Final[Details] = field_details("files")
@@ -34,7 +37,7 @@ async def _send_ahead(service: ServiceClient, files: Iterable[Json], folders: Se
     BrowseError for a file that may not be sent."""
     bytes_left = FILE_BYTES
     for file in files:
-        name = str(file.get("path") or file["name"])
+        name = str(_name(file))
         path = await asyncio.to_thread(_find, name, folders, service.autostart.data_dir)
         if path is not None:
             data = await asyncio.to_thread(_read, path, bytes_left)
@@ -67,8 +70,22 @@ def _objects(value: JsonValue) -> Iterator[Json]:
 
 
 def _has_name_alone(file: Json) -> bool:
-    name = file.get("path") or file.get("name")
+    name = _name(file)
     return not _CONTENTS & file.keys() and isinstance(name, str) and bool(name) and "\0" not in name
+
+
+def _name(file: Json) -> JsonValue:
+    return file.get("path") or file.get("name")
+
+
+async def _is_in_upload_folder(service: ServiceClient, file: Json) -> bool:
+    """Return whether the service finds a file in its own folders. An older one does not tell, and one that cannot be
+    reached lets the call say so."""
+    with suppress(*UNREACHED, BrowseError):
+        await service.started()
+        reply = await service.request("GET", FILES, params={"path": str(_name(file))})
+        return reply.result.get("found") is True
+    return False
 
 
 def _find(name: str, folders: Sequence[Path], data_dir: Path) -> Path | None:
@@ -126,13 +143,14 @@ log = structlog.get_logger()
 async def with_files(
     ctx: Context, params: CallToolRequestParams, service: ServiceClient, body: Json
 ) -> Json | InputRequiredResult:
-    """Upload the files in the roots and return the body with references to them, or return a request for the roots,
+    """Upload the files that are only in the roots and return the body with references to them, or return a request for the roots,
     which may change from call to call. Raises BrowseError for a file that may not be sent."""
     capabilities = ctx.session.client_capabilities
     if capabilities is None or capabilities.roots is None:
         return body
     complete_body = copy.deepcopy(body)
-    if not (files := [*_named_files(complete_body)]):
+    files = [file for file in [*_named_files(complete_body)] if not await _is_in_upload_folder(service, file)]
+    if not files:
         return body
     roots = await _roots(ctx, params)
     if isinstance(roots, InputRequiredResult):

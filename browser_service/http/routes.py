@@ -129,11 +129,22 @@ async def list_tools(request: Request, caller: Caller) -> Response:
     return _response(request, Reply(200, {**body, "page": None, "notices": []}))
 
 
+def _check_sends_files(caller: Identity) -> None:
+    if not (caller.limits.lists(UploadFile) or caller.limits.lists(Drop)):
+        raise Forbidden("This token sends no files to pages, so that it may leave and look for none here.")
+
+
+@router.get(wire.FILES)
+async def find_file(path: str, request: Request, caller: Caller) -> Response:
+    """Say whether an upload may name a file by this path, which is the case in the upload folders."""
+    _check_sends_files(caller)
+    return done(request, {"found": await services(request).artifacts.may_upload(path)})
+
+
 @router.put(wire.FILES)
 async def put_file(request: Request, caller: Caller) -> Response:
     """Store a file for a later call of the same client, which names it by the `artifactId` in this reply."""
-    if not (caller.limits.lists(UploadFile) or caller.limits.lists(Drop)):
-        raise Forbidden("This token sends no files to pages, so that it may leave none here.")
+    _check_sends_files(caller)
     services(request).quotas.count_beside(caller.client_id, UploadFile.name())
     artifacts, mime_type = services(request).artifacts, "application/octet-stream"
     try:

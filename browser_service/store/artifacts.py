@@ -203,6 +203,9 @@ class Artifacts:
     async def upload(self, name: str, max_bytes: int) -> bytes:
         return await asyncio.to_thread(self._uploads.read, name, max_bytes)
 
+    async def may_upload(self, name: str) -> bool:
+        return await asyncio.to_thread(self._uploads.has, name)
+
     async def clean(self) -> None:
         """Remove files that are older than the limits allow."""
         await self._remove(await self._records("made_at < ?", time.time() - self._limits.days * 86_400))

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from browse_together.contract.errors import Details, Forbidden, ValidationFailed, field_details
+from browse_together.contract.errors import BrowseError, Details, Forbidden, ValidationFailed, field_details
 
 _BYTES = 'Send its content: {"name": "...", "data": "<base64>"}, or "text".'
 _NOWHERE = "no upload folder of the service (BROWSE_UPLOAD_ROOTS), and in no root that your MCP client names"
@@ -25,6 +25,14 @@ class UploadRoots:
                 f"{name!r} is larger than {max_bytes:,} bytes, the most that one upload may have.", details=_FIELD
             )
         return data
+
+    def has(self, name: str) -> bool:
+        """Return whether such a file may be uploaded."""
+        try:
+            self._find(name)
+        except BrowseError:
+            return False
+        return True
 
     def _find(self, name: str) -> Path:
         relative = Path(name)

@@ -41,6 +41,7 @@ DOORS: Final = {
     wire.ACTIVITY_PICTURES: "?ids=1",
     wire.CALLS + "/{call_id}": "c",
     wire.CALLS + "/{call_id}/reply": "c/reply",
+    wire.FILES: "?path=report.csv",
     wire.FILES + "/{artifact_id}": "{file}",
     wire.REQUESTS + "/{request_id}": "r",
     wire.WALL_CARD + "/{page_id}": "{page}",

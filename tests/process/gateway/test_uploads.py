@@ -10,7 +10,7 @@ from mcp.client import ClientRequestContext
 from mcp.types import ListRootsResult, Root
 
 from examples.processes import ServiceProcess
-from tests.support.gateways import chat, text_of
+from tests.support.gateways import chat, service_process, text_of
 from tests.support.site import Site
 
 pytestmark = pytest.mark.anyio
@@ -115,3 +115,26 @@ async def test_a_client_without_roots_is_not_asked_and_told_of_both_ways(
         assert "no upload folder of the service (BROWSE_UPLOAD_ROOTS), and in no root" in refused
         assert "Send its content" in refused
         await client.call_tool("close_page", {})
+
+
+@pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
+async def test_the_services_upload_folders_go_before_the_clients_roots(
+    tmp_path: Path, site: Site, folder: Path, mode: str
+) -> None:
+    opened, roots = tmp_path / "opened", Roots(folder)
+    (opened / "deep").mkdir(parents=True)
+    (opened / "deep" / "report.csv").write_bytes(b"a,b\n")
+    (opened / "big.bin").symlink_to(folder / "big.bin")
+    async with (
+        service_process(tmp_path / "data", BROWSE_UPLOAD_ROOTS=str(opened)) as service,
+        chatting(service, roots, mode) as client,
+    ):
+        await client.call_tool("goto", {"url": site.page("/form", FORM)})
+        for named in ({"path": str(opened / "deep" / "report.csv")}, {"path": "deep/report.csv"}):
+            assert await upload(client, named) == "the input holds report.csv (4 bytes)"
+        assert roots.asked == 0
+        both = ({"name": "deep/report.csv"}, {"path": "big.bin"})
+        assert await upload(client, *both) == "the input holds report.csv (4 bytes), big.bin (1,500,000 bytes)"
+        assert roots.asked == 1
+        in_root = {"path": str(folder / "deep" / "report.csv")}
+        assert await upload(client, in_root) == "the input holds report.csv (8 bytes)"
