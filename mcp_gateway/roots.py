@@ -143,8 +143,8 @@ log = structlog.get_logger()
 async def with_files(
     ctx: Context, params: CallToolRequestParams, service: ServiceClient, body: Json
 ) -> Json | InputRequiredResult:
-    """Upload the files that are only in the roots and return the body with references to them, or return a request for the roots,
-    which may change from call to call. Raises BrowseError for a file that may not be sent."""
+    """Upload the files that are only in the roots and return the body with references to them, or return a request for
+    the roots, which may change from call to call. Raises BrowseError for a file that may not be sent."""
     capabilities = ctx.session.client_capabilities
     if capabilities is None or capabilities.roots is None:
         return body
