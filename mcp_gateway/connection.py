@@ -25,7 +25,7 @@ from browse_together.contract.peer_calls import body_of
 from browse_together.contract.quoting import one_line
 from browse_together.contract.replies import ForModel
 from browse_together.contract.wire import APP_NAME, VERSION
-from mcp_gateway import card_requests, cards, prompts, results, spans, tasks, tools
+from mcp_gateway import card_requests, cards, prompts, results, spans, task_news, tasks, tools
 from mcp_gateway.chats import Asker, Chat, Chats
 from mcp_gateway.logs import Faults
 from mcp_gateway.resources import Resources, complete
@@ -156,6 +156,9 @@ class Connection:
     ) -> protocol.SubscriptionsListenResult:
         if params.notifications.resource_subscriptions:
             await self._chat(ctx).stream.hear_pages()
+        if task_ids := task_news.named(ctx, params.notifications):
+            news = task_news.News(ctx, *self.asking(ctx))
+            return await task_news.listen(ctx, params, news, task_ids, self.subscriptions.listen)
         return await self.subscriptions.listen(ctx, params)
 
     async def complete(self, ctx: Context, params: protocol.CompleteRequestParams) -> protocol.CompleteResult:

@@ -29,6 +29,8 @@ from mcp_gateway import results
 from mcp_gateway.chats import Asker, Chat
 
 EXTENSION: Final = "io.modelcontextprotocol/tasks"
+OPEN: Final = frozenset({"working", "input_required"})
+"""The states of a task that has not ended."""
 _REPLIES_WITHIN_S: Final = 1.0
 """A reply that comes sooner is worth no task."""
 _POLL_MS: Final = 1_000
