@@ -1,11 +1,7 @@
 """Tests the process of a gateway that listens: it says where, answers there, and ends when it is told to."""
 
 import asyncio
-import re
 import signal
-import sys
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 
 import httpx2
@@ -15,44 +11,12 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.types import TextContent
 
 from mcp_gateway.websocket_client import websocket_client
-from tests.support.chat import ROOT, environment
+from tests.support.listening_gateway import PATIENCE_S, addresses, gateway_process
 from tests.support.standin import StandIn
 
 pytestmark = pytest.mark.anyio
 
 KEY = "a-key-of-sufficiently-many-characters"
-PATIENCE_S = 20
-
-
-@asynccontextmanager
-async def gateway(*flags: str, **settings: str) -> AsyncIterator[asyncio.subprocess.Process]:
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "mcp_gateway", *flags),
-        env=environment(**settings),
-        cwd=ROOT,
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-    )
-    try:
-        async with asyncio.timeout(PATIENCE_S):
-            yield process
-    finally:
-        if process.returncode is None:
-            process.kill()
-            await process.wait()
-
-
-async def addresses(process: asyncio.subprocess.Process, *transports: str) -> list[str]:
-    """Return where a process says that it listens."""
-    assert process.stderr
-    found = dict[str, str]()
-    while not {*transports} <= found.keys():
-        line = (await process.stderr.readline()).decode()
-        assert line, "the process ended"
-        if said := re.search(r"transport=(\w+) url=(\S+)", line):
-            found[said[1]] = said[2]
-    return [found[transport] for transport in transports]
 
 
 async def heard(client: Client) -> str:
@@ -65,7 +29,10 @@ async def test_http_and_websockets_are_served_until_the_process_is_told_to_end(
     standin: StandIn, data_dir: Path
 ) -> None:
     flags = ("--transport", "http,websocket", "--port", "0", "--ws-port", "0", "--url", standin.url)
-    async with gateway(*flags, BROWSE_DATA_DIR=str(data_dir), AUTH_SECRET=KEY) as process:
+    async with (
+        asyncio.timeout(PATIENCE_S),
+        gateway_process(*flags, BROWSE_DATA_DIR=str(data_dir), AUTH_SECRET=KEY) as process,
+    ):
         http_url, websocket_url = await addresses(process, "http", "websocket")
         headers = {"Authorization": f"Bearer {KEY}"}
         async with (

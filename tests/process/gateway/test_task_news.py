@@ -10,19 +10,12 @@ from typing import Any
 
 import pytest
 from mcp import Client, StdioServerParameters
-from mcp.client import ClientExtension, NotificationBinding
-from mcp.types import (
-    SubscriptionFilter,
-    SubscriptionsListenRequest,
-    SubscriptionsListenRequestParams,
-    SubscriptionsListenResult,
-)
-from pydantic import BaseModel, ConfigDict
+from mcp.types import SubscriptionsListenResult
 
 from examples.processes import ServiceProcess
-from mcp_gateway.tasks import EXTENSION
 from tests.support.chat import Json, environment, text
 from tests.support.following import LATE, LONG, PATIENCE_S, Follower, following, result_of
+from tests.support.sdk_tasks import Tasks, listening
 from tests.support.site import Site
 
 pytestmark = pytest.mark.anyio
@@ -75,35 +68,10 @@ async def test_only_a_client_that_takes_tasks_may_listen_to_them(service: Servic
             assert refusal["code"] == INVALID
 
 
-class TaskTold(BaseModel):
-    """What a notification tells of a task."""
-
-    model_config = ConfigDict(extra="allow")
-    status: str
-    result: Json | None = None
-
-
-class Hears(ClientExtension):
-    """The extension in the SDK's client, which hears of tasks."""
-
-    identifier = EXTENSION
-
-    def __init__(self) -> None:
-        self.told = asyncio.Queue[TaskTold]()
-
-    def notifications(self) -> list[NotificationBinding[TaskTold]]:
-        return [NotificationBinding(method="notifications/tasks", params_type=TaskTold, handler=self.told.put)]
-
-
-def listening(task_id: str) -> SubscriptionsListenRequest:
-    wanted = SubscriptionFilter.model_validate({"taskIds": [task_id]})
-    return SubscriptionsListenRequest(params=SubscriptionsListenRequestParams(notifications=wanted))
-
-
 async def test_the_sdks_client_hears_how_its_task_ends(service: ServiceProcess, site: Site) -> None:
     named = {"CLAUDE_CODE_SESSION_ID": "hears"}
     env = environment(BROWSE_URL=service.url, BROWSE_DATA_DIR=str(service.data_dir), **named)
-    gateway, hears = StdioServerParameters(command=sys.executable, args=["-m", "mcp_gateway"], env=env), Hears()
+    gateway, hears = StdioServerParameters(command=sys.executable, args=["-m", "mcp_gateway"], env=env), Tasks()
     async with (
         asyncio.timeout(PATIENCE_S),
         following(service, "hears") as beginner,

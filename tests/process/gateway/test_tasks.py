@@ -4,18 +4,16 @@ service, real gateways."""
 import asyncio
 import sys
 import threading
-from typing import Literal
 
 import pytest
 from mcp import Client, StdioServerParameters
-from mcp.client import ClaimContext, ClientExtension, ResultClaim
-from mcp.types import CallToolResult, Request, RequestParams, Result
 
 from examples.processes import ServiceProcess
 from mcp_gateway.tasks import EXTENSION
 from tests.support.chat import Json, environment, text
 from tests.support.following import DECISION, LATE, LONG, PATIENCE_S, TAKES, Follower, following, result_of
 from tests.support.gateways import text_of
+from tests.support.sdk_tasks import Tasks
 from tests.support.site import Answer, Site
 
 pytestmark = pytest.mark.anyio
@@ -147,55 +145,12 @@ async def test_a_client_that_takes_no_tasks_gets_none(service: ServiceProcess, s
         assert (await older.chat.call("wait", pageId="plain", duration=1_500))["content"]
 
 
-class TaskSeen(Result):
-    """A task as the SDK's client hands it over."""
-
-    result_type: Literal["task"] = "task"
-    task_id: str
-
-
-class ById(RequestParams):
-    """The parameters of `tasks/get`."""
-
-    task_id: str
-
-
-class GetTask(Request[ById, Literal["tasks/get"]]):
-    """A request for a task."""
-
-    method: Literal["tasks/get"] = "tasks/get"
-
-
-class TaskState(Result):
-    """What `tasks/get` says."""
-
-    status: str
-    result: CallToolResult | None = None
-
-
-class TakesTasks(ClientExtension):
-    """The extension in the SDK's client."""
-
-    identifier = EXTENSION
-
-    def claims(self) -> list[ResultClaim[TaskSeen]]:
-        return [ResultClaim(result_type="task", model=TaskSeen, resolve=self._resolve)]
-
-    @staticmethod
-    async def _resolve(task: TaskSeen, context: ClaimContext) -> CallToolResult:
-        state = TaskState(status="working")
-        while state.status == "working":
-            state = await context.session.send_request(GetTask(params=ById(task_id=task.task_id)), TaskState)
-        assert state.result is not None
-        return state.result
-
-
 async def test_the_sdks_client_with_the_extension_calls_as_ever(service: ServiceProcess, site: Site) -> None:
     env = environment(BROWSE_URL=service.url, BROWSE_DATA_DIR=str(service.data_dir))
     gateway = StdioServerParameters(command=sys.executable, args=["-m", "mcp_gateway"], env=env)
     async with (
         asyncio.timeout(PATIENCE_S),
-        Client(gateway, mode="2026-07-28", extensions=[TakesTasks()], read_timeout_seconds=50) as client,
+        Client(gateway, mode="2026-07-28", extensions=[Tasks()], read_timeout_seconds=50) as client,
     ):
         await client.call_tool("goto", {"pageId": "sdk", "url": site.page("/", LATE)})
         waiting = asyncio.create_task(client.call_tool("wait_for_selector", {"pageId": "sdk", **LONG}))
