@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from mcp import Client, StdioServerParameters
 from mcp.types import SubscriptionsListenResult
+from pydantic import JsonValue
 
 from examples.processes import ServiceProcess
 from tests.support.chat import Json, environment, text
@@ -63,7 +64,8 @@ async def test_only_a_client_that_takes_tasks_may_listen_to_them(service: Servic
     async with following(service, capabilities={}) as plain, following(service) as client:
         refusal = await plain.refused("subscriptions/listen", notifications={"taskIds": ["any"]})
         assert refusal["code"] == MISSING_CAPABILITY
-        for wrong in ("any", [1], ["any"] * 201):
+        wrongs: list[JsonValue] = ["any", [1], ["any"] * 201]
+        for wrong in wrongs:
             refusal = await client.refused("subscriptions/listen", notifications={"taskIds": wrong})
             assert refusal["code"] == INVALID
 
