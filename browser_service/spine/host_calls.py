@@ -95,10 +95,9 @@ class HostCalls:
         await self._cancel(record.client_id, record.call_id)
 
     async def _cancel(self, client_id: str, call_id: str) -> None:
-        """Cancel a call at its host, and the calls that ask a person about it."""
+        """Cancel a call at its host, its parts, as a flow's steps are, and the calls that ask a person about them."""
         running = (record.call_id for record in self.register.running(client_id))
-        its_own = (f"{call_id}{ASKING}", f"{call_id}.")  # and of its parts, as of a flow's steps
-        for each in [call_id, *(each for each in running if each.startswith(its_own) and ASKING in each)]:
+        for each in [call_id, *(each for each in running if each.startswith((f"{call_id}{ASKING}", f"{call_id}.")))]:
             with contextlib.suppress(HostGone):  # its calls end without being told
                 await self.host.cancel(str(CallKey(client_id, each)))
 

@@ -80,6 +80,21 @@ async def test_a_flow_is_followed_to_its_end(service: ServiceProcess, site: Site
         assert not result_of(await client.ended(task_id))["isError"]
 
 
+async def test_a_cancelled_flow_does_not_wait_for_the_step_that_it_is_at(service: ServiceProcess, site: Site) -> None:
+    listed, never = "<button onclick=\"document.body.append('Done')\">Go</button>", threading.Event()
+    async with following(service) as client:
+        await client.call("goto", pageId="held", url=site.page("/held", listed))
+        await client.call("click", pageId="held", selector="role=button[name=Go]")
+        assert not (await client.call("save_flow", pageId="held", name="held"))["isError"]
+        site.page("/held", Answer(listed, hold=never))
+        task_id = await client.begin("run_flow", name="held")
+        await client.done("tasks/cancel", taskId=task_id)
+        said = text(result_of(await client.ended(task_id)))
+        never.set()
+    assert said.startswith("FLOW_STOPPED: Flow held stopped at step 1 of 2, goto"), said
+    assert "was cancelled" in said, said
+
+
 async def asked_for(client: Follower, task_id: str) -> tuple[str, Json]:
     """Return the question that a task waits for, and its key."""
     asked = (await client.until(task_id, lambda task: task["status"] == "input_required"))["inputRequests"]
