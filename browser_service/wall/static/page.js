@@ -21,7 +21,7 @@ export class PageView {
   #facts = el("span", { className: "quiet small cut" });
   #hold = el("div", { className: "holds", hidden: true });
   #halt = el("span");
-  #goOn = el("button", { type: "button", className: "first", onclick: () => this.#do("on", () => this.socket.told("halt_agent", { to: this.id, how: "go_on" })) }, "Go on");
+  #goOn = el("button", { type: "button", onclick: () => this.#do("on", () => this.socket.told("halt_agent", { to: this.id, how: "go_on" })) }, "Go on");
   #halted = el("div", { className: "halted", role: "status", hidden: true }, this.#halt, this.#goOn);
   #line = el("ol", { className: "line", hidden: true });
   #buttons = {};
@@ -88,7 +88,7 @@ export class PageView {
     const mayAct = !this.model.viewer.readOnly;
     for (const button of Object.values(this.#buttons)) button.disabled = !mayAct;
     keepFocus(this.#buttons, () => {
-      stop.hidden = kind === "stopped";
+      stop.hidden = inHand;
       take.hidden = kind === "taken";
       release.hidden = !inHand;
     });

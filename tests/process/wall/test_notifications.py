@@ -69,5 +69,6 @@ async def test_an_open_wall_notifies_while_it_is_not_in_view_and_a_click_leads_t
     await window.evaluate("shown[0].dispatchEvent(new Event('click'))")
     await expect(window).to_have_url(f"{running.base_url}/#/page/shop")
     await claude.call("request_human", pageId="shop", requestId=request_id, withdraw=True)
+    await expect(window).to_have_title("browse-together")  # it has none left
     await window.goto(f"{running.base_url}/#/request/{request_id}")
     await expect(window.get_by_role("alert")).to_have_text("It is over: nobody is asked any more.")

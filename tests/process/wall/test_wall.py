@@ -131,7 +131,7 @@ async def test_a_person_signs_in_by_hand_and_nobody_sees_what_they_type(
     await page.wait_for_function("scrollY > 300")
     assert (await claude.error("content", pageId="shop"))["code"] == "HUMAN_IN_CONTROL"
     await window.keyboard.press("Shift+Escape")
-    await expect(window.get_by_role("button", name="Stop")).to_be_focused()
+    await expect(window.get_by_role("button", name="Give back")).to_be_focused()
     await window.get_by_role("button", name="Give back").click()
     await expect(hand).to_be_hidden()
     records = str(await recorded(claude, pageId="shop", client="ana"))
