@@ -54,8 +54,8 @@ async def help_(service: ServiceContext, action: asking.Help) -> Json:
     return {"help": "\n\n".join([*texts, help_text.toolset_help(action.toolset, limits)]), "toolset": action.toolset}
 
 
-async def list_downloads(service: ServiceContext, _: files.ListDownloads) -> Json:
-    return service.list_downloads()
+async def list_downloads(service: ServiceContext, action: files.ListDownloads) -> Json:
+    return await service.list_downloads(action.wait)
 
 
 async def get_call(service: ServiceContext, action: calls.GetCall) -> Json:

@@ -1,7 +1,9 @@
 """Lists each client's newest downloads, including those from before the service started."""
 
+import asyncio
 import time
 
+from browse_together.contract.background import AtMost
 from browse_together.contract.calls import DownloadState
 from browse_together.contract.model import Json
 from browser_service.store.journal import MOST_DOWNLOADS, Journal
@@ -16,6 +18,7 @@ class Downloads:
         self._known: dict[str, DownloadState] = {}
         self.unwritten: dict[str, None] = {}
         """Those that are not in the journal yet, by id."""
+        self._ended = asyncio.Event()
 
     async def open(self) -> None:
         self._known = {state.download_id: state for state in (await self._journal.downloads())[-MOST_DOWNLOADS:]}
@@ -25,9 +28,23 @@ class Downloads:
         self._known[download.download_id] = download
         if download.state != "running":
             self.unwritten[download.download_id] = None
+            self._ended.set()
+            self._ended = asyncio.Event()
         own_ids = [each.download_id for each in self._known.values() if each.client_id == download.client_id]
         for download_id in {*own_ids[:-_MOST_OF_CLIENT], *[*self._known][:-MOST_DOWNLOADS]}:
             del self._known[download_id]
+
+    async def until_one_ends(self, client_id: str | None, seconds: float) -> None:
+        """Wait until one of the client's downloads that are on their way has ended, for so long at most; None as in
+        `listed`."""
+        coming = self._coming(client_id)
+        async with AtMost(seconds):
+            while coming and coming <= self._coming(client_id):
+                await self._ended.wait()
+
+    def _coming(self, client_id: str | None) -> set[str]:
+        running = (each for each in self._known.values() if each.state == "running")
+        return {each.download_id for each in running if client_id in {None, each.client_id}}
 
     def fail(self, page_ids: set[str], reason: str) -> list[DownloadState]:
         """Note that what these pages downloaded comes no more, and return it."""

@@ -92,8 +92,10 @@ class ServiceContext:
     def limits(self) -> Limits:
         return self._caller.limits
 
-    def list_downloads(self) -> Json:
-        return {"downloads": [*self._parts.downloads.listed(None if self._caller.operator else self._client_id)]}
+    async def list_downloads(self, wait_ms: int) -> Json:
+        downloads, whose = self._parts.downloads, None if self._caller.operator else self._client_id
+        await downloads.until_one_ends(whose, wait_ms / 1000)
+        return {"downloads": [*downloads.listed(whose)]}
 
     async def get_call(self, call_id: str, wait_ms: int) -> Json:
         """Return the outcome of a call, or that it is still running."""

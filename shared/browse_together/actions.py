@@ -1387,9 +1387,12 @@ class PageActions(Calling):
 class BrowserActions(Calling):
     """The actions on sessions, and in the service."""
 
-    def list_downloads(self) -> Downloads:
+    def list_downloads(self, *, wait: int | None = None) -> Downloads:
         """List what your pages downloaded, newest first: name, URL, size, state, and where the file is or why it did
-        not come."""
+        not come.
+
+        wait: Milliseconds to wait for one to end. Default: 0.
+        """
         return self._call("list_downloads", Downloads, locals())
 
     def add_session_init_script(
@@ -3012,9 +3015,12 @@ class AsyncPageActions(AsyncCalling):
 class AsyncBrowserActions(AsyncCalling):
     """The actions on sessions, and in the service."""
 
-    async def list_downloads(self) -> Downloads:
+    async def list_downloads(self, *, wait: int | None = None) -> Downloads:
         """List what your pages downloaded, newest first: name, URL, size, state, and where the file is or why it did
-        not come."""
+        not come.
+
+        wait: Milliseconds to wait for one to end. Default: 0.
+        """
         return await self._call("list_downloads", Downloads, locals())
 
     async def add_session_init_script(

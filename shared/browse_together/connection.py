@@ -38,6 +38,7 @@ _ANY_SESSION: Final = frozenset({"create_session", "list_pages", "get_activity"}
 """What is not done in a session, or tells of all of them."""
 _CLOSE_WITHIN_S: Final = 2.0
 _DOWNLOAD_WITHIN_S: Final = 300.0
+_WAIT_MS: Final = 30_000
 _COMES_AGAIN_WITHIN_S: Final = 65
 """How long a call that came too soon waits: a minute's limit is over by then. A longer pause is for the caller."""
 _LOOK_AGAIN_S: Final = 0.5
@@ -226,10 +227,11 @@ class Connection:
         """Wait until the downloads have ended, for _DOWNLOAD_WITHIN_S at most."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_DOWNLOAD_WITHIN_S):
-                while any(each["state"] == "running" for each in listed):
-                    await asyncio.sleep(_LOOK_AGAIN_S)  # the service reports no end of a download
-                    reply = await self._made(service, {"action": "list_downloads"})
+                while running := {each["downloadId"] for each in listed if each["state"] == "running"}:
+                    reply = await self._made(service, {"action": "list_downloads", "wait": _WAIT_MS})
                     now: dict[str, Json] = {each["downloadId"]: each for each in _objects(reply, "downloads")}
+                    if not running & now.keys():
+                        break  # it is another service by now
                     listed = [now.get(each["downloadId"], each) for each in listed]
         return listed
 

@@ -222,7 +222,7 @@ class DownloadState(Model):
             other = f" of {self.mime_type}" if is_other else ""
             return f"download {name} finished ({self.size:,} bytes{other}): file {self.artifact_id}{text}"
         if self.state == "running":
-            return f"download {name} began; {next_call('list_downloads')} tells its end"
+            return f"download {name} began; {next_call('list_downloads', wait=30_000)} tells its end"
         return f"download {name} {'was cancelled' if self.state == 'cancelled' else 'failed'}: {self.reason}"
 
 

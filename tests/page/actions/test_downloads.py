@@ -121,19 +121,16 @@ async def test_a_download_that_opens_its_own_window_is_reported_too(agent: Agent
     assert "download 'report.csv' finished (8 bytes)" in result["observed"]
 
 
-async def test_a_long_download_is_reported_when_it_ends(
-    service: RunningService, agent: Agent, links: str, site: Site
-) -> None:
+async def test_a_long_download_is_reported_when_it_ends(agent: Agent, links: str, site: Site) -> None:
     release = threading.Event()
     site.page("/slow.bin", attached("slow.bin", CSV * 500, pause=release))
     await agent.call("goto", pageId="p", url=links)
     began = await agent.call("click", selector="text=Slow")
-    assert began["observed"] == "download 'slow.bin' began; list_downloads {} tells its end"
+    assert began["observed"] == "download 'slow.bin' began; list_downloads {\"wait\": 30000} tells its end"
     assert (await listed(agent))[0]["state"] == "running"
     release.set()
-    known = service.parts.downloads
-    await become(lambda: known.listed(agent.client_id)[0]["state"] == "finished")
-    reply = (await agent.reply("get_current_url", pageId="p")).json()
+    reply = (await agent.reply("list_downloads", wait=60_000)).json()
+    assert reply["result"]["downloads"][0]["state"] == "finished"
     assert [each["text"].split(":")[1] for each in reply["notices"]] == [" download 'slow.bin' finished (4,000 bytes)"]
 
 

@@ -95,6 +95,18 @@ async def test_a_cancelled_flow_does_not_wait_for_the_step_that_it_is_at(service
     assert "was cancelled" in said, said
 
 
+async def test_a_download_is_followed_until_its_file_is_here(service: ServiceProcess, site: Site) -> None:
+    release, attached = threading.Event(), {"Content-Disposition": "attachment; filename=slow.bin"}
+    site.page("/slow.bin", Answer(b"x" * 4_000, content_type="application/x-slow", headers=attached, pause=release))
+    async with following(service) as client:
+        await client.call("goto", pageId="loads", url=site.page("/", '<a href="/slow.bin">Slow</a>'))
+        assert "'slow.bin' began" in text(await client.call("click", pageId="loads", selector="text=Slow"))
+        task_id = await client.begin("list_downloads", wait=60_000)
+        release.set()
+        listed = text(result_of(await client.ended(task_id)))
+    assert '"state":"finished"' in listed, listed
+
+
 async def asked_for(client: Follower, task_id: str) -> tuple[str, Json]:
     """Return the question that a task waits for, and its key."""
     asked = (await client.until(task_id, lambda task: task["status"] == "input_required"))["inputRequests"]

@@ -71,4 +71,10 @@ class ListDownloads(ServiceAction):
     """List what your pages downloaded, newest first: name, URL, size, state, and where the file is or why it did not
     come."""
 
+    lasts = True
     unmetered = True
+
+    wait: int = Field(default=0, ge=0, le=300_000, description="Milliseconds to wait for one to end.")
+
+    def allowed_ms(self) -> int:
+        return self.wait + super().allowed_ms()
