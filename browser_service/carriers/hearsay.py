@@ -61,7 +61,8 @@ class Hearsay:
             case NoticeGiven():
                 told = {"notice": self.notice(event.notice)}
             case RequestOver():
-                told = {"request": self._request(event.request, event.client_id), "by": quotable(event.by)}
+                words = {"by": quotable(event.by), "chosen": quotable(event.chosen)}
+                told = {**words, "request": self._request(event.request, event.client_id)}
             case CallMoved():
                 asked = None if event.request is None else self._request(event.request, event.client_id)
                 words = {"behind": quotable(event.behind), "waits_for": quotable(event.waits_for)}

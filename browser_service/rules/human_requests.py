@@ -296,8 +296,10 @@ class HumanRequests:
             self.on_change(page)
         self._tell(request)
         if request.asker_id is not None:
-            over = RequestOver(request=request.to_state(), client_id=request.asker_id, state=state, by=request.by[:100])
-            self.emit(over)
+            asked = request.to_state()
+            chosen = request.text if request.text in asked.choices else ""
+            by = request.by[:100]
+            self.emit(RequestOver(request=asked, client_id=request.asker_id, state=state, by=by, chosen=chosen))
         for waiter in request.waiters:
             waiter.wake()
         for page in request.pages:

@@ -94,6 +94,7 @@ class Past:
             "origin": asked.origin,
             "ended": over.state,
             "answeredBy": over.by,
+            "chosen": over.chosen,
             "at": at,
         }
 

@@ -71,10 +71,10 @@ export class DayView {
   }
 }
 
-function asked({ kind, by, message, pageId, origin, ended, answeredBy, at }) {
+function asked({ kind, by, message, pageId, origin, ended, answeredBy, chosen, at }) {
   const who = answeredBy || "Somebody"; // by the link of a request, without a name
   const how = ended === "done" ? `${who} answered` : ended === "refused" ? `${who} declined` : capital(ENDS[ended] ?? ended);
-  return row(null, how, [`${by} ${ASKED[kind] ?? ASKED.other}`, clock(at), pageId, host(origin)].filter(Boolean).join(" · "), message);
+  return row(null, chosen || how, [chosen && how, `${by} ${ASKED[kind] ?? ASKED.other}`, clock(at), pageId, host(origin)].filter(Boolean).join(" · "), message);
 }
 
 function signedIn(logins) {

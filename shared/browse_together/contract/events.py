@@ -104,13 +104,14 @@ class NoticeGiven(_Event):
 
 
 class RequestOver(_Event):
-    """What an agent asked a person for is answered, or is asked no more. What the person said is not told."""
+    """What an agent asked a person for is answered, or is asked no more. What the person wrote is not told."""
 
     kind: Literal["request_over"] = "request_over"
     request: HumanRequestState = Field(description="As it was.")
     client_id: str = Field(description="Who asked first.")
     state: str = Field(max_length=20, description="done, refused, expired, withdrawn or closed.")
     by: str = Field(default="", max_length=100, description="The name of the person who answered.")
+    chosen: str = Field(default="", description="Which of the request's choices they made.")
 
 
 class LoginOver(_Event):

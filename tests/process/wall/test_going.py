@@ -158,12 +158,18 @@ async def test_the_past_day_tells_who_was_there_what_was_asked_and_what_came_and
     await window.goto(f"{running.base_url}/#/page/shop")
     await window.get_by_role("button", name="Decline").click()
     await claude.call("request_human", pageId="shop", requestId=asked["requestId"])
+    choices = ["<i>North</i>", "South"]
+    asked = await claude.call("request_human", pageId="shop", kind="decision", message="?", choices=choices, timeout=1)
+    await window.get_by_role("button", name=choices[0]).click()
+    await claude.call("request_human", pageId="shop", requestId=asked["requestId"])
     await claude.call("click", pageId="shop", selector="a")
     await window.get_by_role("link", name="Back to the wall").click()
     await window.get_by_role("link", name="Past day").click()
     said = window.get_by_role("region", name="Asked of people")
     for words in ("Claude asked for you", "Is <b>it</b> right?", "ana declined"):
-        await expect(said.get_by_role("listitem").first).to_contain_text(words)
+        await expect(said.get_by_role("listitem").last).to_contain_text(words)
+    chosen = "<i>North</i>?ana answered · Claude asked for a decision"
+    await expect(said.get_by_role("listitem").first).to_contain_text(chosen)
     came = window.get_by_role("region", name="Downloads")
     async with window.expect_popup() as opening:
         await came.get_by_role("button", name="Open report.txt").click()

@@ -82,6 +82,7 @@ EVENTS: list[Model] = [
         request=HumanRequestState(request_id="ask-1", kind="code", page_id="cart", session_id="default"),
         state="done",
         by="ana",
+        chosen="South",
     ),
     LoginOver(seq=6, session_id="default", site="shop.example"),
     StateSaved(seq=6, session_id="default", state={"cookies": [{"name": "a", "value": "b", "expires": -1}]}),
