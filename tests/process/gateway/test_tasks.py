@@ -68,29 +68,31 @@ async def test_a_claim_tells_its_place_in_line_until_the_page_is_free(service: S
         assert not result_of(await heir.ended(task_id))["isError"]
 
 
+async def begun(client: Follower, site: Site, name: str, comes: threading.Event) -> str:
+    """Save a flow, and begin it where its page is waited for. Returns its task."""
+    listed = "<button onclick=\"document.body.append('Done')\">Go</button>"
+    await client.call("goto", pageId=name, url=site.page(f"/{name}", listed))
+    await client.call("click", pageId=name, selector="role=button[name=Go]")
+    assert not (await client.call("save_flow", pageId=name, name=name))["isError"]
+    site.page(f"/{name}", Answer(listed, hold=comes))
+    return await client.begin("run_flow", name=name)
+
+
 async def test_a_flow_is_followed_to_its_end(service: ServiceProcess, site: Site) -> None:
-    listed, opens = "<button onclick=\"document.body.append('Done')\">Go</button>", threading.Event()
+    comes = threading.Event()
     async with following(service) as client:
-        await client.call("goto", pageId="flows", url=site.page("/list", listed))
-        await client.call("click", pageId="flows", selector="role=button[name=Go]")
-        assert not (await client.call("save_flow", pageId="flows", name="going"))["isError"]
-        site.page("/list", Answer(listed, hold=opens))
-        task_id = await client.begin("run_flow", name="going")
-        opens.set()
+        task_id = await begun(client, site, "going", comes)
+        comes.set()
         assert not result_of(await client.ended(task_id))["isError"]
 
 
 async def test_a_cancelled_flow_does_not_wait_for_the_step_that_it_is_at(service: ServiceProcess, site: Site) -> None:
-    listed, never = "<button onclick=\"document.body.append('Done')\">Go</button>", threading.Event()
+    comes = threading.Event()
     async with following(service) as client:
-        await client.call("goto", pageId="held", url=site.page("/held", listed))
-        await client.call("click", pageId="held", selector="role=button[name=Go]")
-        assert not (await client.call("save_flow", pageId="held", name="held"))["isError"]
-        site.page("/held", Answer(listed, hold=never))
-        task_id = await client.begin("run_flow", name="held")
+        task_id = await begun(client, site, "held", comes)
         await client.done("tasks/cancel", taskId=task_id)
         said = text(result_of(await client.ended(task_id)))
-        never.set()
+        comes.set()
     assert said.startswith("FLOW_STOPPED: Flow held stopped at step 1 of 2, goto"), said
     assert "was cancelled" in said, said
 
