@@ -7,6 +7,7 @@ from typing import Final
 
 _SIGN: Final = "\u2063"
 _AWAY: Final = "\u2064"
+_SIDES: Final = 2
 _GIVEN: Final = re.compile(f"{_SIGN}([a-z-]*) ([^{_SIGN}]*){_SIGN}")
 _PLAIN: Final = re.compile(r"[\w.-]+")
 _NAME: Final = "name="
@@ -15,7 +16,7 @@ _NAME: Final = "name="
 def read(name: str) -> tuple[str, tuple[str, ...]]:
     """Return a name without what our script gave, and the marks that this makes if it is of the element itself. The
     name of a row repeats what is in it."""
-    is_away = name.startswith(_AWAY) and name.endswith(_AWAY)
+    is_away = name.startswith(_AWAY) and name.endswith(_AWAY) and name.count(_AWAY) == _SIDES
     name, away = name.replace(_AWAY, "").strip(), ("off-page",) if is_away else ()
     if _SIGN not in name:
         return name, away

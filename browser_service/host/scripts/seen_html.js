@@ -43,7 +43,8 @@ export default seenPart(root => {
     const copy = isField ? fieldIn(node, copies) : asCode ? codeIn(node, copies) : copies.importNode(node, false);
     copyOf.get(parentOf(node))?.append(...alone ? [' ', copy, ' '] : [copy]);
     copyOf.set(node, copy);
-    if (isElement && !isField && matches(node, '[role]')) copy.prepend(fieldWords(node), ' ');
+    const words = isElement && !isField && fieldWords(node);
+    if (words) copy.prepend(words, ' ');
     if (node.nodeType === Node.TEXT_NODE && texts++ < MOST_TEXTS) {
       if (secretsIn(node).length) copy.data = HIDDEN;
       else if (unseen(node) && !inUndrawn(node)) {

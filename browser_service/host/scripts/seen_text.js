@@ -6,18 +6,23 @@ import {MOST_TEXTS, UNDRAWN, blockOf, drawn, inUndrawn, keepsBlanks, lacksInInne
 
 // Not among them: the blanks that no line is broken at, which editors indent with.
 export const collapsed = text => text.replace(/[ \t\n\r\f]+/g, ' ');
-const cased = (text, {textTransform}) => textTransform === 'uppercase' ? text.toUpperCase()
-  : textTransform === 'lowercase' ? text.toLowerCase() : text;
+const segmenter = new Intl.Segmenter(undefined, {granularity: 'word'});
+const CASED = {
+  uppercase: text => text.toUpperCase(), lowercase: text => text.toLowerCase(),
+  capitalize: text => [...segmenter.segment(text)].map(({segment}) => segment.replace(/\p{L}/u, first => first.toUpperCase())).join(''),
+};
+const cased = (text, {textTransform}) => CASED[textTransform]?.(text) ?? text;
 const STANDS_FOR_ALL = 'select, textarea';
-// Returns what stands between the words of two blocks: cells of a row are in their columns, though some have no words.
-const between = (last, block) => {
+// Returns what stands between the words of two blocks, as innerText has it: cells of a row are in their columns, though
+// some have no words. `outer` is the cell in which all of it is.
+const between = (last, block, outer) => {
   const cell = closest(block, 'td, th'), before = last && closest(last, 'td, th');
-  if (!cell || cell === before) return last ? '\n' : '';
+  if (!cell || cell === before || cell === outer) return !last ? '' : block.localName === 'p' || last.localName === 'p' ? '\n\n' : '\n';
   const inRow = before && parentElement(before) === parentElement(cell);
   return (last && !inRow ? '\n' : '') + '\t'.repeat(Math.max(0, cell.cellIndex - (inRow ? before.cellIndex : 0)));
 };
 const rebuilt = (root, instead) => {
-  const written = [];
+  const written = [], outer = root instanceof Element ? closest(root, 'td, th') : null;
   let last = null, isBlank = true;
   const write = (text, keeps) => {
     const put = isBlank && !keeps ? text.replace(/^ +/, '') : text;
@@ -30,7 +35,7 @@ const rebuilt = (root, instead) => {
     if (node.localName === 'br') write('\n');
     if (out === '' || !out && !(isText && drawn(node))) continue;
     const parent = isText ? parentOf(node) : node, block = blockOf(parent);
-    if (block !== last) write(between(last, block));
+    if (block !== last) write(between(last, block, outer));
     const keeps = keepsBlanks(parent);
     if (out) write(isText ? out : ` ${out} `);
     else write(cased(keeps ? node.data : collapsed(node.data), placeOf(parent).style), keeps);

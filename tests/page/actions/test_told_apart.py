@@ -147,6 +147,15 @@ ALIKE = f"""<h2>Products</h2>{ROWS}<h2>Team</h2><p>Lead</p><div><input class=fie
 <input class=named placeholder=Town>"""
 
 
+async def test_an_error_tells_twins_of_shadow_trees_apart_by_what_stands_beside_each(tab: Tab) -> None:
+    await tab.show(
+        "<h1>Shop</h1><p>Kettle <x-b></x-b></p><p>Pot <x-b></x-b></p><script>for (const e of document.querySelectorAll("
+        "'x-b')) e.attachShadow({mode: 'open'}).innerHTML = '<button><svg></svg></button>'</script>"
+    )
+    said = (await tab.error("click", selector="button"))["message"]
+    assert [f"near '{name}'" in said for name in ("Kettle", "Pot", "Kettle Pot", "Shop")] == [True, True, False, False]
+
+
 @pytest.mark.parametrize(
     ("selector", "told"),
     [

@@ -129,6 +129,7 @@ CODE = {
     "<br></span><span>f()</span></pre>",
     "blocks": "<div style='display: flex'><pre><code><span style='display: block'>def f():</span><span style="
     "'display: block'>    return 1</span>\nf()</code></pre></div>",
+    "roles": "<pre role=presentation>def f():\n    return 1\nf()</pre>",
 }
 
 
@@ -141,6 +142,16 @@ async def test_lines_of_code_keep_their_indentation(tab: Tab, name: str, beside:
     assert [line.replace("\xa0", " ") for line in text.splitlines() if line.strip()][:3] == lines
     fenced = markdown.split("```")[1]
     assert [line for line in fenced.splitlines() if line.strip()] == lines
+
+
+async def test_a_field_adds_nothing_but_its_words(tab: Tab) -> None:
+    rest = "<h1>Title</h1><p>One</p><p style='text-transform: capitalize'>don't stop</p><div>Two<br>lines</div>"
+    await tab.show(rest)
+    alone = (await tab.call("content", format="text"))["content"]
+    await tab.show(f"{rest}<input value=x>")
+    assert (await tab.call("content", format="text"))["content"] == f"{alone}\nx"
+    await tab.show("<table><tr><td>Ida<td>on time<td id=c>net <input value=L></table>")
+    assert (await tab.call("content", selector="#c", format="text"))["content"] == "net L"
 
 
 async def test_indented_lines_that_are_no_code_stay_text(tab: Tab) -> None:
