@@ -82,7 +82,9 @@ class Draft:
             self.left_out.append(f"{call.action}: the record does not have what it takes to repeat it")
             return
         if kind.calls_page_tool and not call.takes:
-            self.left_out.append(f"{call.action}: the tool's schema does not say what its arguments are")
+            self.left_out.append(
+                f"{call.action}: the tool's schema does not name its arguments, or cannot be kept in a flow"
+            )
             return
         if kind.answers_dialog and before is None:
             self.left_out.append(f"{call.action}: what it answered is not in the flow")

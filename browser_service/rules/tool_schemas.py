@@ -15,15 +15,16 @@ _MOST_CHANGES: Final = 3
 
 
 def needed(schema: str, given: Json) -> Json | None:
-    """Return what a schema, as JSON, says of given arguments, without its words; None if it does not name them all."""
+    """Return what a schema, as JSON, says of given arguments, without its words; None if it does not name them all, or
+    cannot be kept in a flow."""
     told = read(schema)
     known = object_at(told, "properties") if told is not None else {}
     if told is None or given.keys() - known.keys():
         return None
     part: Json = {"type": "object", "properties": {name: _plain(known[name]) for name in given}}
-    part["required"] = [name for name in list_at(told, "required") if name in given]
+    part["required"] = [name for name in _required(told) if name in given]
     text = json.dumps(part)
-    return part if len(text) <= _MOST_CHARACTERS and "{{" not in text and "null" not in text else None
+    return part if len(text) <= _MOST_CHARACTERS and "{{" not in text else None
 
 
 def read(schema: str) -> Json | None:
@@ -37,8 +38,9 @@ def read(schema: str) -> Json | None:
 
 def changes(known: Json, now: Json, given: Json) -> list[str]:
     """Say why a tool does not take what it took."""
-    missing = [f"{quoted(str(name))} is required now" for name in list_at(now, "required") if name not in given]
-    return [*missing, *_differences({**known, "required": []}, {**now, "required": []}, "")][:_MOST_CHANGES]
+    missing = [f"{quoted(name)} is required now" for name in _required(now) if name not in given]
+    same: Json = {"type": "object", "required": []}  # of all tools, whether their schemas say so or not
+    return [*missing, *_differences({**known, **same}, {**now, **same}, "")][:_MOST_CHANGES]
 
 
 def typed(given: Json, schema: Json) -> Json:
@@ -65,13 +67,21 @@ def _plain(schema: object) -> Json:
     """Return what a schema says, without descriptions and examples."""
     if not isinstance(schema, dict):
         return {}
-    part: Json = {name: schema[name] for name in _FACTS if name in schema}
+    part: Json = {name: schema[name] for name in _FACTS if _is_text(schema.get(name))}
     if known := object_at(schema, "properties"):
         part |= {"properties": {name: _plain(each) for name, each in known.items()}}
-        part["required"] = list_at(schema, "required")
+        part["required"] = [*_required(schema)]
     if items := object_at(schema, "items"):
         part["items"] = _plain(items)
     return part
+
+
+def _required(schema: Json) -> list[str]:
+    return [name for name in list_at(schema, "required") if isinstance(name, str)]
+
+
+def _is_text(fact: object) -> bool:
+    return isinstance(fact, str) or (isinstance(fact, list) and all(isinstance(each, str) for each in fact))
 
 
 def _differences(known: Json, now: Json, where: str) -> Iterator[str]:
@@ -86,8 +96,8 @@ def _differences(known: Json, now: Json, where: str) -> Iterator[str]:
             yield f"{quoted(inner)} is not there any more"
         elif isinstance(before, dict):
             yield from _differences(before, _plain(there[each]), inner)
-    for needs in list_at(now, "required"):
-        if needs not in list_at(known, "required"):
+    for needs in _required(now):
+        if needs not in _required(known):
             yield f"{quoted(f'{where}.{needs}')} is required now"
     if "items" in known:
         yield from _differences(object_at(known, "items"), object_at(now, "items"), f"{where}[]")

@@ -202,7 +202,7 @@ def filled(value: JsonValue, values: Json, key: str = "") -> JsonValue:
     and in a selector it has no quotes, so that its placeholder may stand between some. Raises ValidationFailed for one
     that cannot be."""
     if isinstance(value, dict):
-        return {name: filled(each, values, name) for name, each in value.items()}
+        return {name: filled(each, values, key if key == _OF_TOOLS else name) for name, each in value.items()}
     if isinstance(value, list):
         return [filled(each, values, key) for each in value]
     if not isinstance(value, str) or "{{" not in value:

@@ -81,7 +81,9 @@ async def test_a_run_stops_where_the_tool_is_gone(tab: Tab) -> None:
 
 async def test_a_call_whose_arguments_the_schema_does_not_name_is_left_out_of_a_flow(tab: Tab) -> None:
     told = await saved(tab, shop().replace("tea:", "'{{tea}}':"), "unnamed")
-    assert "left out: call_page_tool: the tool's schema does not say what its arguments are" in told["observed"]
+    assert (
+        "left out: call_page_tool: the tool's schema does not name its arguments, or cannot be kept" in told["observed"]
+    )
 
 
 async def test_a_tool_that_takes_what_elements_are_named_by_takes_it_as_it_is(tab: Tab) -> None:
@@ -93,6 +95,27 @@ async def test_a_tool_that_takes_what_elements_are_named_by_takes_it_as_it_is(ta
     values = {"source": ["c", "d"], "url": "a b"}
     done = await tab.call("run_flow", name="moves", values=values, pageId="tab")
     assert json.loads(done["outputs"]["move"]) == values
+
+
+@pytest.mark.parametrize(
+    ("schema", "given"),
+    [
+        ("", {}),
+        ("inputSchema: {properties: {tea: {type: 'string'}}},", {"tea": "Sencha"}),
+        ("inputSchema: {properties: {annulled: {type: ['integer', 'null'], format: null}}},", {"annulled": 1}),
+    ],
+    ids=["none", "no type", "null"],
+)
+async def test_a_tool_whose_schema_says_little_is_called_again(
+    tab: Tab, schema: str, given: dict[str, AnyJson]
+) -> None:
+    tool = f"{{name: 'plain', description: 'd', {schema} execute: given => ({{given}})}}"
+    await tab.show(f"<script>document.modelContext.registerTool({tool})</script>")
+    await tab.call("call_page_tool", name="plain", arguments=given)
+    name = f"plain-{next(NUMBERS)}"
+    await tab.call("save_flow", name=name, pageId="tab", since="2m", replace=True)
+    done = await tab.call("run_flow", name=name, values=given, pageId="tab")
+    assert json.loads(done["outputs"]["plain"]) == {"given": given}
 
 
 async def test_a_step_in_a_frame_calls_the_frames_tool(tab: Tab) -> None:
