@@ -46,8 +46,7 @@ export const send = (file) => ask("PUT", ticket().path.replace("socket", "files"
 const post = (path, body) => ask("POST", path, "application/json", JSON.stringify(body));
 
 async function ask(method, path, type, body, proven = proof()) {
-  const headers = { "Content-Type": type, "X-Browse-Proof": proven };
-  const reply = await (await fetch(path, { method, headers, body })).json();
+  const reply = await (await fetch(path, { method, body, headers: { "Content-Type": type, "X-Browse-Proof": proven } })).json();
   if (!reply.success) throw new Error(reply.error.message);
   return reply.result;
 }

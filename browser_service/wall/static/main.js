@@ -45,7 +45,7 @@ async function begin() {
 
 function out({ code, reason }) {
   const isOver = ticket().isOfRequest && code === "INVALID_REQUEST"; // there is none of that name any more
-  view?.leave();
+  putAway();
   forgetRequest();
   say("");
   app.replaceChildren(isOver ? farewell(OVER) : gate(refusal || reason));
@@ -114,7 +114,7 @@ async function takeLeave() {
   forgetRequest();
   const said = await view?.answered?.catch(() => "");
   socket.end();
-  view?.leave();
+  putAway();
   app.replaceChildren(farewell(said || OVER));
   say(said || OVER);
 }
@@ -193,8 +193,7 @@ function route() {
   if (kind === "request") return toRequest(id);
   const from = view?.id;
   if (!view) scrolled = scrollY;
-  view?.leave();
-  document.querySelector("dialog[open]:not(.thread)")?.close(); // which asked something there
+  putAway();
   view = kind === "page" && id ? new PageView(id, model, socket, tell, threads) : kind === "day" ? new DayView(socket, tell) : null;
   if (isLed) view.hand.takeKeys();
   isLed = false;
@@ -205,6 +204,12 @@ function route() {
   scrollTo(0, view ? 0 : scrolled);
   grid.yours.show(!view);
   watch();
+}
+
+/** Leaves what is shown, and what is asked about it. */
+function putAway() {
+  view?.leave();
+  document.querySelector("dialog[open]:not(.thread)")?.close();
 }
 
 /** Goes where a request is answered. */

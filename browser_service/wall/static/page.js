@@ -172,8 +172,8 @@ export class PageView {
   #toolbar() {
     const button = (name, text, title, press, className = "") => (this.#buttons[name] = el("button", { type: "button", title, className, onclick: press }, text));
     const bar = el("div", { className: "toolbar", role: "toolbar", "aria-label": "What you may do" },
-      button("stop", "Stop this act", "Cancel what runs, and refuse what comes, until you give the page back", () => this.#do("stop", () => this.#take(true)), "danger"),
-      button("take", "Take over", "Keep agents out: the page is in your hands", () => this.#do("take", () => this.#take(false)), "first"),
+      button("stop", "Stop this act", "Cancel what runs, and refuse what comes, until you give the page back", () => this.#do("stop", () => this.#call("take_over", { stop: true })), "danger"),
+      button("take", "Take over", "Keep agents out: the page is in your hands", () => this.#do("take", () => this.#call("take_over", { stop: false })), "first"),
       button("release", "Give back", "Let its agent go on", () => this.#do("release", () => this.#call("give_back")), "first"),
       button("point", "Point", "Show its agent an element of the page, with a few words", () => this.point.begin()),
       button("write", "Write", "Write its agent a line", () => this.threads.open(this.#agent().id)),
@@ -186,10 +186,6 @@ export class PageView {
 
   async #call(action, more) {
     return (await this.socket.call(action, { pageId: this.id, ...more })).observed;
-  }
-
-  #take(stop) {
-    return this.#call("take_over", { stop });
   }
 
   #agent() {
@@ -223,7 +219,7 @@ export class PageView {
 
   /** Who closes a page takes it in hand before, so its agent need not agree. */
   #askToClose() {
-    const close = () => this.#take(true).then(() => this.#call("close_page", { reason: "A person closed it at the wall." }));
+    const close = () => this.#call("take_over", { stop: true }).then(() => this.#call("close_page", { reason: "A person closed it at the wall." }));
     sheet("question", `Close ${this.id}?`, el("p", { className: "quiet" }, "What is not saved on it is lost. Its agent is told that a person closed it."),
       el("div", { className: "choices" }, closes("Cancel"), closes("Close it", "danger", () => this.#do("close", close))));
   }

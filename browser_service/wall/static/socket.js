@@ -103,8 +103,7 @@ export class Socket {
   }
 
   #frame(data) {
-    const bytes = new DataView(data);
-    const length = bytes.getUint16(1);
+    const length = new DataView(data).getUint16(1);
     const head = JSON.parse(new TextDecoder().decode(new Uint8Array(data, 3, length)));
     this.on.frame(head, head.hasPicture ? new Blob([new Uint8Array(data, 3 + length)], { type: "image/jpeg" }) : null);
   }

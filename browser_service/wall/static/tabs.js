@@ -31,7 +31,7 @@ class Tabs {
     if (!this.#isOn) return;
     if (found?.attachments.length < 2) for (const tab of found.tabs) tab.sessionId = ""; // it says nothing then
     if (found) this.take(found);
-    const isThere = !found || found.attachments.length > 0 || found.tabs.length > 0;
+    const isThere = document.hidden || found?.attachments.length > 0 || found?.tabs.length > 0;
     this.#timer = setTimeout(() => this.ask(), isThere ? ASKED_EVERY_MS : RARELY_MS);
   }
 }

@@ -87,6 +87,7 @@ export class Threads {
 
   async #write() {
     const [isToAll, agent] = [this.#id === null, this.#agent];
+    if (!isToAll && !agent) return;
     this.#send.disabled = true;
     const told = this.socket.told("tell_agent", { to: agent?.to, message: this.#field.value });
     if (await report(told.then((text) => isToAll && text), this.tell)) { // else the thread says whether it is read

@@ -15,9 +15,9 @@ export const time = (iso) => new Date(iso).toLocaleTimeString([], { hour: "2-dig
 export const clock = (at) => new Date(at * 1000).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", hour12: false });
 export const duration = (ms) => (ms < 1000 ? `${ms} ms` : `${(ms / 1000).toFixed(1)} s`);
 
-export const host = (url) => URL.parse(url)?.host || url || "";
+export const host = (url) => (URL.canParse(url) && new URL(url).host) || url || "";
 export const toPage = (id) => `#/page/${encodeURIComponent(id)}`;
-export const path = (url) => URL.parse(url)?.pathname ?? "";
+export const path = (url) => (URL.canParse(url) ? new URL(url).pathname : "");
 
 export function owner(page) {
   if (page.owner) return page.owner.agent ? `${page.owner.label} · ${page.owner.agent}` : page.owner.label || "An agent";
