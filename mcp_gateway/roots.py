@@ -149,7 +149,7 @@ async def with_files(
     if capabilities is None or capabilities.roots is None:
         return body
     complete_body = copy.deepcopy(body)
-    files = [file for file in [*_named_files(complete_body)] if not await _is_in_upload_folder(service, file)]
+    files = [file for file in _named_files(complete_body) if not await _is_in_upload_folder(service, file)]
     if not files:
         return body
     roots = await _roots(ctx, params)

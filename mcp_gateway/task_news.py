@@ -47,9 +47,11 @@ class _Acknowledging:
     async def send_notification(
         self, notification: protocol.ServerNotification, related_request_id: protocol.RequestId | None = None
     ) -> None:
-        if isinstance(notification, protocol.SubscriptionsAcknowledgedNotification):
-            extra = {_TASK_IDS: self._task_ids}
-            notification.params.notifications = notification.params.notifications.model_copy(update=extra)
+        if not isinstance(notification, protocol.SubscriptionsAcknowledgedNotification):
+            await self._session.send_notification(notification, related_request_id)
+            return
+        named_too = notification.params.notifications.model_copy(update={_TASK_IDS: self._task_ids})
+        notification.params.notifications = named_too
         await self._session.send_notification(notification, related_request_id)
         self.acknowledged.set()
 
@@ -82,12 +84,12 @@ async def listen(
     """Serve a listening request, and tell its client of its chat's tasks among those."""
     known = [task_id for task_id in task_ids if await news.knows(task_id)]
     session = _Acknowledging(ctx.session, known)
-    telling = asyncio.create_task(news.tell(session.acknowledged, known))
-    try:
-        return await listen_to_others(replace(ctx, session=cast("ServerSession", session)), params)
-    finally:
+    async with asyncio.TaskGroup() as both:  # if one fails, the client need not listen on to the other
+        telling = both.create_task(news.tell(session.acknowledged, known))
+        stands_in = cast("ServerSession", session)  # it has all that a session has
+        result = await listen_to_others(replace(ctx, session=stands_in), params)
         telling.cancel()
-        await asyncio.gather(telling, return_exceptions=True)
+    return result
 
 
 class News:

@@ -114,8 +114,8 @@ class LoginNews:
         return self._clock() - self._told.get(told, 0) < DAY_S
 
     def _say(self, told: ToldLogin, words: str) -> None:
-        self._told[told] = self._clock()
-        self._writing.spawn(self._write(told, self._clock()))
+        self._told[told] = now = self._clock()
+        self._writing.spawn(self._write(told, now))
         self._tell({"site": told.site, "sessionId": told.session_id, "state": told.state, "words": words})
 
     async def _write(self, told: ToldLogin, at: float) -> None:

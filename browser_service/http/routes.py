@@ -136,7 +136,7 @@ def _check_sends_files(caller: Identity) -> None:
 
 @router.get(wire.FILES)
 async def find_file(path: str, request: Request, caller: Caller) -> Response:
-    """Say whether an upload may name a file by this path, which is the case in the upload folders."""
+    """Say whether this path is a file in the upload folders, which an upload may name."""
     _check_sends_files(caller)
     return done(request, {"found": await services(request).artifacts.may_upload(path)})
 

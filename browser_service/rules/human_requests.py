@@ -297,7 +297,7 @@ class HumanRequests:
         self._tell(request)
         if request.asker_id is not None:
             asked = request.to_state()
-            chosen = request.text if request.text in asked.choices else ""
+            chosen = request.text if state == "done" and request.text in asked.choices else ""
             by = request.by[:100]
             self.emit(RequestOver(request=asked, client_id=request.asker_id, state=state, by=by, chosen=chosen))
         for waiter in request.waiters:

@@ -111,7 +111,7 @@ class RequestOver(_Event):
     client_id: str = Field(description="Who asked first.")
     state: str = Field(max_length=20, description="done, refused, expired, withdrawn or closed.")
     by: str = Field(default="", max_length=100, description="The name of the person who answered.")
-    chosen: str = Field(default="", description="Which of the request's choices they made.")
+    chosen: str = Field(default="", max_length=100, description="Which of the request's choices they made.")
 
 
 class LoginOver(_Event):

@@ -78,10 +78,11 @@ async def test_the_sdks_client_hears_how_its_task_ends(service: ServiceProcess, 
         asyncio.timeout(PATIENCE_S),
         following(service, "hears") as beginner,
         Client(gateway, mode="2026-07-28", extensions=[hears], read_timeout_seconds=50) as client,
+        asyncio.TaskGroup() as group,
     ):
         await beginner.call("goto", pageId="heard", url=site.page("/", LATE))
         task_id = await beginner.begin("wait_for_selector", pageId="heard", **LONG)
-        stream = asyncio.create_task(client.session.send_request(listening(task_id), SubscriptionsListenResult))
+        stream = group.create_task(client.session.send_request(listening(task_id), SubscriptionsListenResult))
         assert (await hears.told.get()).status == "working"
         await beginner.call("click", pageId="heard", selector="button")
         ended = await hears.told.get()

@@ -118,10 +118,10 @@ async def test_a_task_is_cancelled_by_another_connection(url: str, site: Site) -
 
 
 async def test_a_client_hears_over_http_how_its_task_ends(url: str, site: Site) -> None:
-    async with chatting(url) as chat:
+    async with chatting(url) as chat, asyncio.TaskGroup() as group:
         await chat.call("goto", pageId="heard", url=site.page("/", LATE))
         task_id = await chat.begin("wait_for_selector", pageId="heard", **LONG)
-        stream = asyncio.create_task(chat.client.session.send_request(listening(task_id), SubscriptionsListenResult))
+        stream = group.create_task(chat.client.session.send_request(listening(task_id), SubscriptionsListenResult))
         assert (await chat.tasks.told.get()).status == "working"
         await chat.call("click", pageId="heard", selector="button")
         ended = await chat.tasks.told.get()

@@ -102,14 +102,14 @@ async def test_a_browser_that_cannot_start_keeps_no_service_from_starting(start:
 
 
 async def test_when_memory_is_short_idle_pages_are_parked_new_ones_refused_and_open_ones_go_on(
-    limited: RunningService, site: Site
+    limited: RunningService, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     url = site.page("/", "<button>b</button>")
     host = host_of(limited)
     async with visiting(limited) as agent:
         for page_id in ("used", "idle"):
             await agent.call("goto", pageId=page_id, url=url)
-        host.memory.limit_mb = 1
+        monkeypatch.setattr(host.memory, "limit_mb", 1)
         host.pages["idle"].record.used_at -= 300
         await host.room.sweep()
         assert parked(limited) == {"idle"}
@@ -123,7 +123,7 @@ async def test_when_memory_is_short_idle_pages_are_parked_new_ones_refused_and_o
         metrics = (await agent.http.get("/metrics")).text
         assert float(metrics.split("\nplaywright_mcp_memory_bytes ")[1].split("\n")[0]) > 50_000_000
         assert "playwright_mcp_memory_limit_bytes 1e+06" in metrics
-        host.memory.limit_mb = 100_000
+        monkeypatch.setattr(host.memory, "limit_mb", 100_000)
         await agent.call("open_page", pageId="new")
         ready = (await agent.http.get("/ready")).json()
         assert (ready["pages"], ready["parked"], ready["browsers"]) == (3, 0, 1)

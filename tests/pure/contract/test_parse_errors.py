@@ -106,7 +106,7 @@ def test_an_argument_that_is_like_none_of_a_tool_suggests_none_of_all_pages() ->
 
 
 def test_a_tool_without_arguments_says_that_it_takes_nothing() -> None:
-    assert refused({"action": "list_downloads", "pageId": "p"}).hint == "It takes: wait."
+    assert refused({"action": "browser_quit", "pageId": "p"}).hint == "It takes: nothing."
 
 
 @pytest.mark.parametrize(
