@@ -15,6 +15,7 @@ from browser_service.host.background import bounded
 from browser_service.host.scripts import call_of, script
 from browser_service.host.tabs.frame_processes import FrameProcesses
 from browser_service.host.tabs.observer import Observer
+from browser_service.security.urls import origin_of
 
 _HAND_OVER: Final = next_call("request_human", kind="login", message="...")
 WAITS: Final = (
@@ -108,8 +109,10 @@ class Passkeys:
 
 
 async def _may_ask(frame: Frame) -> bool:
-    """Say if a page has allowed a frame of another site to ask for a passkey; no other such frame can."""
-    if len(frame.page.frames) > _MOST_FRAMES:
+    """Return whether a frame may have a renderer of its own and ask for a passkey, which its page has to allow. Of
+    pages with very many frames none is asked about."""
+    parent = frame.parent_frame
+    if parent is None or origin_of(frame.url) == origin_of(parent.url) or len(frame.page.frames) > _MOST_FRAMES:
         return False
     element = await frame.frame_element()
     allowed = await element.get_attribute("allow")
