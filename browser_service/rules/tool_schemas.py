@@ -6,6 +6,7 @@ from typing import Final, cast
 
 from pydantic import JsonValue
 
+from browse_together.contract.json_lines.strict import check_size
 from browse_together.contract.model import Json, list_at, object_at
 from browse_together.contract.quoting import quoted
 
@@ -28,10 +29,11 @@ def needed(schema: str, given: Json) -> Json | None:
 
 
 def read(schema: str) -> Json | None:
-    """Return a schema; None if its text is not whole."""
+    """Return a schema; None if its text is not whole, or so deep that nothing could pass it on."""
     try:
+        check_size(schema.encode())
         told = json.loads(schema or "{}")
-    except (ValueError, RecursionError):
+    except ValueError:
         return None
     return told if isinstance(told, dict) else {}
 

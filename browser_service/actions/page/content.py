@@ -20,7 +20,7 @@ _VISIBLE_TEXT: Final = results.bounded(script("visible_text"))
 _SEEN_HTML: Final = results.bounded(script("seen_html"))
 _BLOCKS: Final = results.bounded(script("blocks"))
 _UNSEEN_COUNT: Final = results.bounded(script("unseen_count"))
-_HTML: Final = results.bounded("e => e.outerHTML")
+_HTML: Final = results.bounded(script("element_html"))
 _DOCUMENT_HTML: Final = results.bounded(script("document_html"))
 _HTML_LENGTH: Final = results.bounded("e => e.outerHTML.length")
 _LEAST_HTML: Final = 600

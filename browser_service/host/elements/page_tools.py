@@ -3,7 +3,6 @@
 Playwright's own list of them sends all that a page declares: 1,000 tools of 200 KB took 11 s. So our scripts ask the
 browser."""
 
-import json
 import re
 from typing import Final, Literal
 
@@ -17,6 +16,7 @@ from browse_together.contract.cuts import cut
 from browse_together.contract.model import Json
 from browser_service.host import world
 from browser_service.host.scripts import results, script
+from browser_service.rules import tool_schemas
 
 _LIST: Final = results.bounded(script("page_tools"))
 _CALL: Final = results.bounded(script("page_tool_call"))
@@ -88,10 +88,8 @@ async def _found(frame: Frame, name: str, *, exact: bool) -> Found:
 
 def shown(tool: PageTool) -> Json:
     """Return a tool as replies show it: without what it does not say, and its schema as JSON, if all of that came."""
-    try:
-        schema: JsonValue = json.loads(tool["schema"]) if tool["schema"] else None
-    except (ValueError, RecursionError):
-        schema = tool["schema"]
-    said: Json = {"name": tool["name"], "description": tool["description"], "schema": schema}
+    schema = tool_schemas.read(tool["schema"])
+    told = tool["schema"] if schema is None else schema
+    said: Json = {"name": tool["name"], "description": tool["description"], "schema": told}
     marks = {key: True for key in ("readOnly", "consequential", "untrustedContent") if tool[key]}
     return {**{key: value for key, value in said.items() if value}, **marks}

@@ -6,7 +6,7 @@ import {line, textWithFields} from "./document_parts.js";
 import {matches, parentOf} from "./past_names.js";
 import {plainValue} from "./secret_field.js";
 import {asSeen, texts, unseen} from "./seen.js";
-import {seenText} from "./seen_text.js";
+import {seenData, seenText} from "./seen_text.js";
 
 const MOST_TEXT = 80, MOST_NEAR = 60, MOST_COUNTED = 200, MOST_BEFORE = 500;
 const NAMED = '[aria-label], [title], [alt], title';
@@ -33,7 +33,8 @@ const wordsBefore = part => {
   let at = part;
   for (let root = at.getRootNode(); root instanceof ShadowRoot; root = at.getRootNode()) at = root.host;
   const before = [...texts(at.ownerDocument)].filter(text => at.compareDocumentPosition(text) & Node.DOCUMENT_POSITION_PRECEDING);
-  return line(before.slice(-MOST_BEFORE).findLast(text => line(text.data) && !unseen(text))?.data);
+  const nearest = before.slice(-MOST_BEFORE).findLast(text => line(text.data) && !unseen(text));
+  return nearest ? line(seenData(nearest)) : '';
 };
 const wordsAround = (e, counts, own) => {
   const part = partOf(e, counts), words = part === e ? '' : line(textWithFields(part));

@@ -7,6 +7,7 @@ const shadowRoots = root => [...root.querySelectorAll('*')]
 export default (root, shadows) => {
   const type = document.doctype ? new XMLSerializer().serializeToString(document.doctype) : '';
   if (!shadows) return type + withoutSecrets(root.outerHTML, root);
-  const empty = root.cloneNode(false).outerHTML, end = empty.lastIndexOf('</');
-  return type + empty.slice(0, end) + root.getHTML({shadowRoots: shadowRoots(document)}) + empty.slice(end);
+  const empty = root.cloneNode(false).outerHTML, end = empty.lastIndexOf('</'), roots = shadowRoots(document);
+  const html = empty.slice(0, end) + root.getHTML({shadowRoots: roots}) + empty.slice(end);
+  return type + [root, ...roots].reduce((all, each) => withoutSecrets(all, each), html);
 };

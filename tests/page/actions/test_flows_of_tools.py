@@ -132,3 +132,19 @@ async def test_steps_of_a_batch_keep_what_each_of_its_tools_takes(tab: Tab) -> N
     await tab.call("batch", steps=steps)
     told = await tab.call("save_flow", name="several", pageId="tab", since="2m", replace=True)
     assert (told["parameters"], told["steps"]) == (["tea", "cups"], 3)
+
+
+@pytest.mark.parametrize("kind", ["deep", "required"])
+async def test_a_schema_of_any_shape_stops_neither_a_call_nor_a_flow(tab: Tab, kind: str) -> None:
+    """It stands in the record, so that no flow of a stretch that has it could be saved."""
+    schema = "{type: 'object', required: [{}, ['tea'], 'tea'], properties: {tea: {required: [{}]}}}"
+    deep = "JSON.parse('{\"properties\":{\"tea\":' + '{\"items\":'.repeat(600) + '{}' + '}'.repeat(602))"
+    shape = deep if kind == "deep" else schema
+    tool = f"{{name: 'order', description: 'Orders.', inputSchema: {shape}, execute: () => 1}}"
+    await tab.show(f"<h1>Teas</h1><script>document.modelContext.registerTool({tool})</script>", "/odd")
+    assert (await tab.call("list_page_tools"))["count"] == 1
+    await tab.call("call_page_tool", name="order", arguments={"tea": "Sencha"})
+    told = await tab.call("save_flow", name=f"odd-{kind}", pageId="tab", since="2m", replace=True)
+    assert ("left out" in told["observed"]) is (kind == "deep")
+    refused = await tab.error("call_page_tool", name="order", arguments={"tea": "1"}, schema={"required": [{}]})
+    assert refused["code"] == "STALE_REVISION"

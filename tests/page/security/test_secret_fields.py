@@ -82,6 +82,21 @@ async def test_no_reply_shows_the_value_of_a_secret_field(agent: Agent, site: Si
             assert reply.status_code < 300 or asked["action"] == "click", reply.text
 
 
+async def test_no_html_and_no_words_beside_twins_have_what_is_in_an_editable_element_for_a_secret(
+    agent: Agent, site: Site
+) -> None:
+    fields = FIELDS["editable by its name"].replace("></div>", f">{SECRET}</div>")
+    shadow = f"<div><template shadowrootmode=open>{fields}</template></div>"
+    twins = "<div><button>Save</button></div>" * 2
+    await agent.call("goto", pageId="p", url=site.page("/twins", f"{shadow}{fields}{twins}"))
+    asked: list[dict[str, AnyJson]] = [{}, {"includeShadow": True}, {"selector": "body"}, {"selector": ".s"}]
+    replies = [await agent.reply("content", pageId="p", **each) for each in asked]
+    replies.append(await agent.reply("click", pageId="p", selector="button"))
+    assert "after '••••'" in replies[-1].text
+    for reply in replies:
+        assert SECRET not in reply.text, reply.text
+
+
 async def test_a_masked_value_is_hidden_where_the_page_repeats_it_but_a_search_for_a_token_is_not(
     agent: Agent, site: Site
 ) -> None:
