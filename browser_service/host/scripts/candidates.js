@@ -3,6 +3,7 @@
 import {ownCss} from "./css_path.js";
 import {cut} from "./cut.js";
 import {line, textWithFields} from "./document_parts.js";
+import {labelsOf} from "./labels.js";
 import {matches, parentOf} from "./past_names.js";
 import {plainValue} from "./secret_field.js";
 import {asSeen, texts, unseen} from "./seen.js";
@@ -14,7 +15,7 @@ const NAMED = '[aria-label], [title], [alt], title';
 const ownText = e => line(e.getAttribute('aria-label') || seenText(e, true) || plainValue(e));
 const nameWithin = e => [e, ...e.querySelectorAll(NAMED)].map(each => each.getAttribute('aria-label') || each.getAttribute('title')
   || each.getAttribute('alt') || each.localName === 'title' && each.textContent).find(name => name);
-const ofField = e => [...e.labels ?? []].map(label => seenText(label)).find(line) || e.getAttribute('placeholder');
+const ofField = e => labelsOf(e).map(label => seenText(label)).find(line) || e.getAttribute('placeholder');
 
 // Returns how many of the elements each part of the document has.
 const counted = elements => {

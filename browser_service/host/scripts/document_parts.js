@@ -1,5 +1,6 @@
 // Reads texts, addresses and parts of a document. Selectors also search open shadow roots, as Playwright's do.
 import {documentHasShadows} from "./flat_tree.js";
+import {labelsOf} from "./labels.js";
 import {allIn, matches} from "./past_names.js";
 import {plainValue} from "./secret_field.js";
 import {unseenElement} from "./seen.js";
@@ -16,7 +17,7 @@ export const shown = e => e.checkVisibility({visibilityProperty: true});
 // Returns whether a person sees a field, or a label that stands for its box.
 const TICKED = '[type=checkbox], [type=radio], [role=checkbox], [role=radio], [role=switch]';
 const seenField = e => shown(e)
-  && (!unseenElement(e) || matches(e, TICKED) && [...e.labels ?? []].some(label => !unseenElement(label)));
+  && (!unseenElement(e) || matches(e, TICKED) && labelsOf(e).some(label => !unseenElement(label)));
 // Returns what a field shows: its state or value, without a secret; '' for what is no field that a person sees.
 export const FIELDS = `input:not([type=hidden], [type=file]), select, textarea, ${TICKED}`;
 export const fieldWords = e => {

@@ -1,5 +1,7 @@
 // Tells which fields are for a secret: password fields, even while the page shows their text, fields that draw dots,
 // and those whose autocomplete, name or label says so.
+import {labelsOf} from "./labels.js";
+
 const ONCE = Symbol.for('fields for a password');
 // Fields in which a secret that we know stands among other words: replies leave out the secret alone.
 export const AMONG_WORDS = Symbol.for('secrets among other words');
@@ -10,18 +12,6 @@ export const HIDDEN = '••••';
 const NO_TEXT = ['checkbox', 'radio', 'file', 'button', 'submit', 'reset', 'image'].map(type => `[type=${type}]`);
 export const EDITABLE = '[contenteditable]:not([contenteditable=false])';
 export const TEXT_FIELDS = `input:not(${NO_TEXT}), textarea`;
-
-// The label texts of each root, because a field would search the whole document for its own.
-const labelTexts = new Map();
-const labelOf = e => {
-  const root = e.getRootNode();
-  if (!labelTexts.has(root)) {
-    const known = new Map();
-    for (const label of root.querySelectorAll('label')) if (label.control) known.set(label.control, label.textContent);
-    labelTexts.set(root, known);
-  }
-  return labelTexts.get(root).get(e) ?? '';
-};
 
 export const drawsDots = ({webkitTextSecurity: dots}) => !!dots && dots !== 'none';
 
@@ -43,7 +33,7 @@ export const isSecret = found => {
   const e = 'value' in found ? found : found.closest(EDITABLE) ?? found;
   if (isMasked(e) || /\bcc-/.test(e.autocomplete || '')) return true;
   const described = [...e.ariaLabelledByElements || []].map(label => label.textContent);
-  const words = [e.name, e.id, e.getAttribute('aria-label'), labelOf(e), e.placeholder, ...described].join(' ');
+  const words = [e.name, e.id, e.getAttribute('aria-label'), labelsOf(e).at(-1)?.textContent, e.placeholder, ...described].join(' ');
   return WORDS.test(words.replace(/([a-z])([A-Z])/g, '$1 $2').replace(/[_-]/g, ' ')) || OTHER_WORDS.test(words);
 };
 

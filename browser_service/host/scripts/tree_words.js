@@ -103,8 +103,13 @@ const isOutside = e => {
   while (up && up !== root && !up.scrollLeft && !up.scrollTop) up = up.parentElement;
   return !up || up === root;
 };
-const isAway = field => field.type !== 'file' && isOutside(field)
-  && !(TICKED.test(field.type) && [...field.labels].some(label => !isOutside(label)));
+const isTickedBeside = field => TICKED.test(field.type) && [...field.labels].some(label => !isOutside(label));
+// Playwright asks for each name several times, and the browser searches the whole document for the labels of a field.
+const away = new Map();
+const isAway = field => {
+  if (!away.has(field)) away.set(field, field.type !== 'file' && isOutside(field) && !isTickedBeside(field));
+  return away.get(field);
+};
 const nameOfAway = field => {
   const ofLabels = [...field.ariaLabelledByElements ?? [], ...field.labels].map(label => label.textContent).join(' ');
   const names = ['aria-label', 'title', 'placeholder'].map(name => getAttribute.call(field, name));
@@ -120,6 +125,7 @@ const showFields = isMaking => {
   }
 };
 export const forgetEditors = () => {
+  away.clear();
   for (let e; (e = shown.pop());) {
     isShown.delete(e);
     delete e.value;
