@@ -31,8 +31,8 @@ async def list_page_tools(page: BrowserPage, action: tools.ListPageTools) -> Jso
 async def call_page_tool(page: BrowserPage, action: tools.CallPageTool) -> Json:
     frame = await page.elements.frame_or_main(action.frame, action.timeout)
     given, tool = action.arguments, await page_tools.named(frame, action.tool)
+    page.note_tool(tool_schemas.needed(tool["schema"], given) if tool else None)
     if tool is not None:
-        page.note_tool(tool_schemas.needed(tool["schema"], given))
         given = _still_taken(action, tool["schema"])
     mark = page.looks.tool_mark(action.tool, action.frame) or (tool["mark"] if tool else "")
     answer = await page_tools.call(frame, action.tool, given, action.timeout, mark)

@@ -3,8 +3,8 @@ const labelsByRoot = new Map();
 const labelsIn = root => {
   const labels = new Map();
   for (const label of root.querySelectorAll('label')) {
-    const field = label.control;
-    if (field) labels.set(field, [...labels.get(field) ?? [], label]);
+    const {control} = label;
+    if (control) labels.set(control, [...labels.get(control) ?? [], label]);
   }
   return labels;
 };

@@ -1,6 +1,8 @@
 // Makes Playwright put into a tree what it would leave out: line breaks between words, the text of editors, the groups
 // of a list's options, boxes that their labels stand for, and what tells fields without names apart. Playwright asks the elements in a world of its own, so
 // they can answer differently there. `isMaking` tells whether a tree is being made; some answers are for trees alone.
+import {boxOfElement, isScrolled, parentElement} from "./past_names.js";
+
 const {getAttribute} = Element.prototype, {checkVisibility} = HTMLElement.prototype;
 
 const answer = (of, name, ask) => Object.defineProperty(of, name, {...ask, configurable: true});
@@ -96,11 +98,11 @@ const ofField = field => {
 // ticks by a label at another place are none.
 const AWAY = '\u2064', TICKED = /^(checkbox|radio)$/;
 const isOutside = e => {
-  const {right, bottom, width} = e.getBoundingClientRect(), root = document.documentElement;
+  const {right, bottom, width} = boxOfElement(e), root = document.documentElement;
   const isLeft = right + scrollX <= 0 && getComputedStyle(root).direction !== 'rtl';
   if (!width || !isLeft && bottom + scrollY > 0) return false;
-  let up = e.parentElement;
-  while (up && up !== root && !up.scrollLeft && !up.scrollTop) up = up.parentElement;
+  let up = parentElement(e);
+  while (up && up !== root && !isScrolled(up)) up = parentElement(up);
   return !up || up === root;
 };
 const isTickedBeside = field => TICKED.test(field.type) && [...field.labels].some(label => !isOutside(label));

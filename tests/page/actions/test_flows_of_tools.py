@@ -146,5 +146,6 @@ async def test_a_schema_of_any_shape_stops_neither_a_call_nor_a_flow(tab: Tab, k
     await tab.call("call_page_tool", name="order", arguments={"tea": "Sencha"})
     told = await tab.call("save_flow", name=f"odd-{kind}", pageId="tab", since="2m", replace=True)
     assert ("left out" in told["observed"]) is (kind == "deep")
-    refused = await tab.error("call_page_tool", name="order", arguments={"tea": "1"}, schema={"required": [{}]})
+    known = {"required": [{}], "properties": {"tea": {"type": "number"}}}
+    refused = await tab.error("call_page_tool", name="order", arguments={"tea": "1"}, schema=known)
     assert refused["code"] == "STALE_REVISION"
