@@ -60,6 +60,7 @@ USES = {
     "editor": "run([$('#i')])",
     "editor_text": "run($('#d'), 'drag')",
     "element_at": "run([20, 20]).localName",
+    "element_html": "run($('#c')).length",
     "element_box": "run([$('#b')])",
     "element_facts": "run($('p'))",
     "element_name": "run($('#b'))",
