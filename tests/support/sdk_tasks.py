@@ -18,6 +18,9 @@ from pydantic import BaseModel
 from mcp_gateway.tasks import EXTENSION
 from tests.support.chat import Json
 
+POLL_S = 1.0
+"""How often a gateway wants to be asked for a task: one that listens takes 100 requests a minute."""
+
 
 class TaskSeen(Result):
     """A task as the SDK's client hands it over."""
@@ -78,6 +81,7 @@ class Tasks(ClientExtension):
     async def _resolve(task: TaskSeen, context: ClaimContext) -> CallToolResult:
         state = TaskState(status="working")
         while state.status == "working":
+            await asyncio.sleep(POLL_S)
             state = await context.session.send_request(GetTask(params=ById(task_id=task.task_id)), TaskState)
         assert state.result is not None
         return state.result

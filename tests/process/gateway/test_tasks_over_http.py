@@ -18,7 +18,7 @@ from examples.processes import ServiceProcess
 from tests.support.following import LATE, LONG, PATIENCE_S
 from tests.support.gateways import text_of
 from tests.support.listening_gateway import addresses, gateway_process
-from tests.support.sdk_tasks import ById, CancelTask, GetTask, Tasks, TaskSeen, TaskState, listening
+from tests.support.sdk_tasks import POLL_S, ById, CancelTask, GetTask, Tasks, TaskSeen, TaskState, listening
 from tests.support.site import Site
 
 pytestmark = pytest.mark.anyio
@@ -50,8 +50,8 @@ class HttpChat:
         await self.client.session.send_request(CancelTask(params=self._about(task_id)), Result)
 
     async def ended(self, task_id: str) -> TaskState:
-        while (state := await self.state(task_id)).status == "working":
-            pass
+        while (state := await self.state(task_id)).status == "working":  # noqa: ASYNC110 - as clients that do not listen
+            await asyncio.sleep(POLL_S)
         return state
 
     def _about(self, task_id: str) -> ById:
