@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 from browse_together import Browser, Page
-from browse_together.errors import PageOwned
+from browse_together.errors import PageNotFound, PageOwned
 from examples.python.login import sign_in
 
 
@@ -23,7 +23,7 @@ def pack_all(url: str, name: str) -> None:
             page = browser.page(f"order-{row['Order']}")
             try:
                 page.goto(url)
-            except PageOwned:
+            except (PageOwned, PageNotFound):  # the other packs it, or has done so and closed its page just now
                 continue
             if pack(page, row["Order"]):
                 print(f"{name} packed {row['Order']}", flush=True)

@@ -194,6 +194,7 @@ async def test_in_a_shared_tab_that_is_selected_an_agent_presses_the_mouse_only_
         assert (await agent.error("click", pageId=theirs, selector="#t"))["code"] == "HUMAN_IN_CONTROL"
         assert at.fronts == before
         await at.hand("key", "alt+Tab", "mousemove", "500", "500", "click", "1")
+        await become(lambda: at.fronts[-1] == before[0])
         await agent.call("click", pageId=theirs, selector="#t")
         assert {*at.fronts[len(before) :]} - {"0x0"} == {before[0]}
 
