@@ -165,6 +165,7 @@ LEADING: dict[str, dict[str, Any]] = {  # Any: JSON
 }
 
 
+@pytest.mark.thorough
 async def test_an_act_that_leads_to_an_unresponsive_server_succeeds_and_its_navigation_continues(tab: Tab) -> None:
     async def leads(act: str) -> None:
         release, slow, page = threading.Event(), f"/slow-{act}", {"pageId": act}

@@ -52,6 +52,7 @@ async def test_an_init_script_holds_for_popups_and_ends_with_its_client(
     await agent.call("claim_page", pageId="tab")
 
 
+@pytest.mark.thorough
 async def test_a_script_that_hangs_every_document_can_be_removed(tab: Tab) -> None:
     url = await tab.show(SAYS)
     await tab.call("add_init_script", script="for (;;);")

@@ -211,6 +211,7 @@ async def test_reading_tools_take_the_first_match(tab: Tab) -> None:
     assert (await tab.call("screenshot", selector="button"))["width"] < 300
 
 
+@pytest.mark.thorough
 async def test_a_search_that_would_take_a_page_for_minutes_is_ended_and_the_page_goes_on(tab: Tab) -> None:
     await tab.show("<div>" * 15 + "".join(f"<p><b>Item {number}</b></p>" for number in range(2_500)))
     for action in ("extract_text", "find", "click"):
