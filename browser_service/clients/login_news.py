@@ -52,7 +52,7 @@ class LoginNews:
         """Note the logins that a session has from the last start, whose last day may be news."""
         self._note(session_id, state)
         for login in self._logins[session_id]:
-            if not self._was_told(ToldLogin(session_id, login.site, "ends")):
+            if self._told_at(ToldLogin(session_id, login.site, "ends")) is None:
                 self._lasting[session_id, login.site] = None
 
     def changed(self, session_id: str, state: Json) -> None:
@@ -65,7 +65,7 @@ class LoginNews:
     def over(self, event: LoginOver) -> None:
         """Tell that a page led to where one signs in, at most once a day for each site."""
         told = ToldLogin(event.session_id, event.site, "over")
-        if not self._was_told(told):
+        if self._told_at(told) is None:
             self._say(told, "It seems to be over: a page led to where one signs in.")
 
     def look(self) -> None:
@@ -74,16 +74,13 @@ class LoginNews:
             self._look_at(session_id)
 
     def listed(self) -> list[Json]:
-        """List the logins that are known now, with their ends (Unix time), and when one seemed to be over."""
+        """List the logins that are known now, with their ends (Unix time), and when one seemed to be over within the
+        past day."""
         return [
-            {
-                "site": login.site,
-                "session": session_id,
-                "endsAt": login.ends_at,
-                "overAt": self._told.get(ToldLogin(session_id, login.site, "over")),
-            }
+            {"site": login.site, "session": session_id, "endsAt": login.ends_at, "overAt": self._told_at(told)}
             for session_id, logins in self._logins.items()
             for login in logins
+            for told in [ToldLogin(session_id, login.site, "over")]
         ]
 
     async def run(self) -> None:
@@ -109,9 +106,10 @@ class LoginNews:
     def _lasts(self, login: SiteLogin) -> bool:
         return login.ends_at is None or login.ends_at - self._clock() > DAY_S
 
-    def _was_told(self, told: ToldLogin) -> bool:
-        """Return whether it was told within a day."""
-        return self._clock() - self._told.get(told, 0) < DAY_S
+    def _told_at(self, told: ToldLogin) -> float | None:
+        """Return when it was told, if that was within a day."""
+        at = self._told.get(told, 0)
+        return at if self._clock() - at < DAY_S else None
 
     def _say(self, told: ToldLogin, words: str) -> None:
         self._told[told] = now = self._clock()

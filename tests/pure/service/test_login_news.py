@@ -90,7 +90,10 @@ async def test_a_login_that_is_over_is_told_at_most_once_a_day(at: Told) -> None
         at.news.over(LoginOver(session_id="default", site="a.example"))
     at.news.over(LoginOver(session_id="default", site="b.example"))
     assert [each["site"] for each in at.told] == ["a.example", "b.example"]
+    at.news.changed("default", state())
+    assert [each["overAt"] for each in at.news.listed()] == [at.now]
     at.now += DAY
+    assert [each["overAt"] for each in at.news.listed()] == [None]
     at.news.over(LoginOver(session_id="default", site="a.example"))
     assert at.states == ["over"] * 3
 
