@@ -15,12 +15,16 @@ const MAY_BE_CODE = 'pre, div, code, section', NO_CODE = 'img, table, p, ul, ol,
 const standsAlone = e => matches(e, WITHIN_A_LINE)
   && (e.localName === 'button' || !/^(inline|contents|none|ruby)/.test(getComputedStyle(e).display));
 
-// Returns whether an element is lines of code, as in an editor.
+// Returns whether an element is lines of code, as in an editor. All that is in it is read to tell, and again for what is
+// in one that is none, so that after many of these no other is looked at.
+let others = 100;
 const isCode = e => {
-  if (!matches(e, MAY_BE_CODE)) return false;
+  if (!matches(e, MAY_BE_CODE) || others <= 0) return false;
   const {whiteSpace, fontFamily, display} = placeOf(e).style, isPre = e.localName === 'pre';
   if (!keepsBlanks(e) && whiteSpace !== 'nowrap' || !/mono/i.test(fontFamily) || !/^(block|flex|grid)/.test(display)) return false;
-  return !firstIn(e, isPre ? NO_CODE : `${NO_CODE}, a[href], button`) && (isPre || e.innerText.trim().includes('\n'));
+  const isOne = !firstIn(e, isPre ? NO_CODE : `${NO_CODE}, a[href], button`) && (isPre || e.innerText.trim().includes('\n'));
+  if (!isOne) others--;
+  return isOne;
 };
 const codeIn = (e, copies) => {
   const code = copies.createElement('pre');
