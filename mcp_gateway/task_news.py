@@ -38,7 +38,7 @@ class TaskChanged(BaseModel):
 
 
 class _Acknowledging:
-    """A listening request's session, whose acknowledgement names tasks too."""
+    """A listening request's session, whose acknowledgement names tasks too; all else is the session's own."""
 
     def __init__(self, session: ServerSession, task_ids: list[str]) -> None:
         self._session, self._task_ids = session, task_ids
@@ -125,7 +125,7 @@ class News:
                 told[task_id] = task
                 if task["status"] not in tasks.OPEN:
                     del told[task_id]
-            await asyncio.sleep(_EVERY_S)
+            await asyncio.sleep(_EVERY_S)  # no event tells a gateway of another's calls
 
     async def _state(self, task_id: str) -> Json:
         return await tasks.get(self._ctx, self._chat, self._form, tasks.TaskParams(task_id=task_id))

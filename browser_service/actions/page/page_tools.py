@@ -49,7 +49,11 @@ def _still_taken(action: tools.CallPageTool, schema: str) -> Json:
     if action.schema_ is None:
         return action.arguments
     now = tool_schemas.read(schema)
-    changes = ["its schema is too long"] if now is None else tool_schemas.changes(action.schema_, now, action.arguments)
+    changes = (
+        ["its schema cannot be read whole"]
+        if now is None
+        else tool_schemas.changes(action.schema_, now, action.arguments)
+    )
     if now is None or changes:
         message = f"The page's tool {quoted(action.tool)} takes something else by now: {'; '.join(changes)}."
         raise StaleRevision(f"{message} It was not called.", hint=f"See what it takes: {_listing(action)}.")
