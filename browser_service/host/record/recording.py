@@ -129,6 +129,7 @@ class Recording:
         self._ended = asyncio.Event()
         self._reason = ""
         self._work: asyncio.Task[Json] | None = None
+        self._timer: asyncio.TimerHandle | None = None
 
     @property
     def running(self) -> bool:
@@ -156,6 +157,8 @@ class Recording:
         listen(page, "close", lambda _: self._end("the page was closed"))
         listen(page, "crash", lambda _: self._end("the page crashed"))
         self._work = asyncio.create_task(self._run(page))
+        is_over = f"its {self._max_s} s were over"
+        self._timer = asyncio.get_running_loop().call_later(self._max_s - self.seconds, self._end, is_over)
 
     async def end(self, reason: str) -> Json:
         """End the recording and return its file. Raises the error of storing it, if there was one."""
@@ -197,6 +200,8 @@ class Recording:
             self._reason = reason
             self._ended.set()
             self._has_picture.set()
+            if self._timer is not None:
+                self._timer.cancel()
 
     async def _run(self, page: Page) -> Json:
         try:
@@ -237,8 +242,7 @@ class Recording:
 
     async def _next(self) -> bytes | None:
         """Wait for the newest picture that is not encoded yet. Returns None once the recording is over."""
-        if not await _wait_for(self._has_picture, self._max_s - self.seconds):
-            self._end(f"its {self._max_s} s were over")
+        await self._has_picture.wait()
         picture, self._picture = self._picture, None
         if self.running:
             self._has_picture.clear()

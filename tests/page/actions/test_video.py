@@ -1,6 +1,5 @@
 """Tests videos of a page: what is on them, how they end, and who keeps them."""
 
-import asyncio
 import io
 import sys
 from collections.abc import Callable, Sequence
@@ -12,13 +11,15 @@ from PIL import Image
 
 from browse_together.contract.installation import install_command
 from browser_service.host.record.recording import Video
-from tests.support.service import Agent
+from tests.support.listening import become
+from tests.support.service import Agent, RunningService
 from tests.support.tab import Tab
 
 pytestmark = [pytest.mark.anyio, pytest.mark.one_window]
 
 Colour = tuple[int, int, int]
 PAINTED = "<body style='margin: 0; background: rgb({colour})'>"
+MOVING = "<p>moves<style>p { animation: 1s infinite alternate move } @keyframes move { to { margin-left: 99px } }"
 RED, BLUE = "255, 0, 0", "0, 0, 255"
 
 
@@ -41,13 +42,13 @@ def _colour(pixel: Sequence[int]) -> Colour:
     return red, green, blue
 
 
-async def _told(agent: Agent, told: Callable[[str], bool]) -> str:
+async def _told(service: RunningService, agent: Agent, told: Callable[[str], bool]) -> str:
     """Return the first notice of that kind, as soon as there is one."""
-    async with asyncio.timeout(10):
-        while True:
-            for notice in (await agent.reply("list_pages")).json()["notices"]:
-                if told(notice["text"]):
-                    return str(notice["text"])
+    while True:
+        await become(lambda: service.has_news_for(agent))
+        for notice in (await agent.reply("list_pages")).json()["notices"]:
+            if told(notice["text"]):
+                return str(notice["text"])
 
 
 async def test_record_video_shows_what_the_page_showed_through_a_navigation(tab: Tab) -> None:
@@ -73,7 +74,9 @@ async def test_record_video_shows_what_the_page_showed_through_a_navigation(tab:
     assert len(frames) >= found["frames"] >= 2
 
 
-async def test_record_video_runs_once_per_page_and_only_for_clients_that_may_act(tab: Tab, other: Agent) -> None:
+async def test_record_video_runs_once_per_page_and_only_for_clients_that_may_act(
+    service: RunningService, tab: Tab, other: Agent
+) -> None:
     await tab.show(PAINTED.format(colour=RED))
     nothing = await tab.error("record_video", command="stop")
     assert (nothing["code"], nothing["details"]["context"]["field"]) == ("VALIDATION_ERROR", "command")
@@ -84,34 +87,38 @@ async def test_record_video_runs_once_per_page_and_only_for_clients_that_may_act
     await tab.call("share_page", access="act")
     stopped = await other.call("record_video", pageId="tab", command="stop")
     assert "artifact" not in stopped
-    told = await _told(tab.agent, lambda text: "The video of tab is kept" in text)
+    told = await _told(service, tab.agent, lambda text: "The video of tab is kept" in text)
     url = _file(told)
     assert _watched(await _bytes(tab.agent, url))
     assert (await other.http.get(url)).status_code == 404
 
 
-async def test_record_video_is_kept_when_its_page_closes_and_when_its_time_is_over(tab: Tab) -> None:
-    await tab.show(PAINTED.format(colour=RED))
+async def test_record_video_is_kept_when_its_page_closes_and_when_its_time_is_over(
+    service: RunningService, tab: Tab
+) -> None:
+    await tab.show(PAINTED.format(colour=RED) + MOVING)
     await tab.call("record_video", command="start", maxSeconds=1)
-    over = await _told(tab.agent, lambda text: "its 1 s were over" in text)
+    over = await _told(service, tab.agent, lambda text: "its 1 s were over" in text)
     found = await tab.call("record_video", command="stop")
     assert found["artifact"]["artifactId"] in over
     assert found["seconds"] == pytest.approx(1, abs=0.9)
     await tab.call("record_video", command="start")
     await tab.call("close_page")
-    closed = await _told(tab.agent, lambda text: "the page was closed" in text)
+    closed = await _told(service, tab.agent, lambda text: "the page was closed" in text)
     url = _file(closed)
     assert {colour for _, colour in _watched(await _bytes(tab.agent, url))} == {(240, 0, 0)}
 
 
-async def test_record_video_ends_before_the_page_becomes_private_to_another(tab: Tab, other: Agent) -> None:
+async def test_record_video_ends_before_the_page_becomes_private_to_another(
+    service: RunningService, tab: Tab, other: Agent
+) -> None:
     await tab.show(PAINTED.format(colour=RED))
     await tab.call("record_video", command="start")
     await other.call("list_pages")
     await tab.call("hand_over_page", to=other.label)
     await other.call("share_page", pageId="tab", access="private")
     await other.call("evaluate_script", pageId="tab", expression="document.body.style.background = 'rgb(0, 0, 255)'")
-    told = await _told(tab.agent, lambda text: "became private" in text)
+    told = await _told(service, tab.agent, lambda text: "became private" in text)
     url = _file(told)
     assert {colour for _, colour in _watched(await _bytes(tab.agent, url))} == {(240, 0, 0)}
 
