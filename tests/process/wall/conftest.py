@@ -6,7 +6,7 @@ import pytest
 from playwright.async_api import Browser, Page
 
 from tests.support.listening import connected, listening
-from tests.support.service import Agent, RunningService
+from tests.support.service import Agent, RunningService, tidy
 from tests.support.site import Site
 from tests.support.wall import visit
 
@@ -26,8 +26,7 @@ async def claude(running: RunningService, site: Site) -> AsyncIterator[Agent]:
     async with connected(running, "c-1", "Claude") as agent:
         await agent.call("goto", pageId="shop", url=site.page("/shop", _HTML))
         yield agent
-        async with running.agent("Ana", operator=True) as ana:  # who may have it in hand still
-            await ana.reply("close_page", pageId="shop", reason="The test is over.")
+        await tidy(running, agent)
 
 
 @pytest.fixture

@@ -136,11 +136,11 @@ async def test_the_card_shows_the_page_and_stops_its_chat_until_a_person_gives_i
 async def test_the_card_stops_no_page_of_others_and_shows_none_that_is_not_its_chats_to_read(
     chat: Chat, running: RunningService, site: Site
 ) -> None:
-    async with running.agent("Codex") as other:
+    async with running.agent("Stranger") as other:
         await other.call("goto", pageId="theirs", url=site.page("/kettles", _HTML))
         result = await chat.client.call_tool("page_card", {"pageId": "theirs"})
         shown = result.structured_content or {}
-        assert (shown["yours"], shown["owner"]["label"], "clientId" in str(shown)) == (False, "Codex", False)
+        assert (shown["yours"], shown["owner"]["label"], "clientId" in str(shown)) == (False, "Stranger", False)
         refused = await chat.client.call_tool("stop_page", {"pageId": "theirs"})
         assert text_of(refused).startswith("theirs is not this chat's")
         await chat.show(result, pageId="theirs")
