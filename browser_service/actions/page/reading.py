@@ -74,8 +74,7 @@ async def find(page: BrowserPage, action: reading.Find) -> Json:
             await elements.first.wait_for(state="attached", timeout=_COMES_S * 1000)
             total = await elements.count()
     if not total and (where := await page.elements.in_frames(action.selector, action.frame)):
-        lines = [f"nothing matches on the page itself; it is in {where['inFrames']}"]
-        return {**_reply(page, lines, [], 0), **where}
+        return {**_reply(page, ["nothing matches on the page itself"], [], 0), **where}
     candidates = (await locators.evaluate_all(locators.Candidates, elements, locators.DESCRIBE, FOUND_ELEMENTS))[
         "value"
     ]

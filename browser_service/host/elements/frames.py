@@ -4,7 +4,6 @@ import asyncio
 import contextlib
 import json
 import re
-import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Final
@@ -39,17 +38,23 @@ _ANSWERS: Final = 20
 
 @dataclass(frozen=True)
 class FrameMatch:
-    """A frame that has an element which the page itself lacks."""
+    """A frame that has an element which the page itself lacks, or that did not answer in time whether it has."""
 
     selector: str
-    """Empty if no selector reaches the frame, as inside <object> or a closed shadow root."""
+    """Empty if no selector reaches the frame, as inside <object> or a closed shadow root, and if it did not answer."""
     count: int
+    """How many it has; 0 if it did not answer."""
     visible: bool
     url: str
 
-    @property
-    def name(self) -> str:
-        return f"frame {self.selector!r}" if self.selector else "a frame that no selector reaches"
+    def __str__(self) -> str:
+        if not self.count:
+            return f"a frame at {self.url} (no answer)"
+        return (
+            f"frame {self.selector!r} ({self.count})"
+            if self.selector
+            else f"a frame that no selector reaches ({self.count})"
+        )
 
 
 def locate(root: Page | Frame | FrameLocator, selector: str) -> Locator:
@@ -59,7 +64,7 @@ def locate(root: Page | Frame | FrameLocator, selector: str) -> Locator:
 
 
 async def matching(page: Page, selector: str) -> list[FrameMatch]:
-    """Return the frames in which a selector matches, visible ones first. Frames that answer late are left out."""
+    """Return the frames in which a selector matches, visible ones first, and at last those that did not answer."""
     return await with_some(page.frames, lambda frame: locate(frame, selector).count())
 
 
@@ -69,7 +74,7 @@ async def with_words(page: Page, element: Locator | None) -> list[FrameMatch]:
         return []
     frames = page.frames if element is None else await _frames_in(element)
     found = await with_some(frames, lambda frame: frame.locator("body").filter(has_text=_WORD).count())
-    return [match for match in found if match.visible]
+    return [match for match in found if match.visible or not match.count]
 
 
 async def _frames_in(element: Locator) -> list[Frame]:
@@ -81,28 +86,32 @@ async def _frames_in(element: Locator) -> list[Frame]:
 
 
 async def with_some(frames: list[Frame], count: Callable[[Frame], Awaitable[int]]) -> list[FrameMatch]:
-    """Return those of a page's inner frames that have some of what is counted, likewise."""
+    """Return those of a page's inner frames that have some of what is counted, and those that did not answer."""
     inner = [frame for frame in frames if frame.parent_frame is not None and not is_of_browser(frame)]
-    searches = [asyncio.ensure_future(_match(frame, count(frame))) for frame in inner[:_MOST_FRAMES]]
+    searches = {frame: asyncio.ensure_future(_match(frame, count(frame))) for frame in inner[:_MOST_FRAMES]}
     if not searches:
         return []
-    _, late = await asyncio.wait(searches, timeout=_SEARCH_S)
-    if late:
-        _, late = await asyncio.wait(late, timeout=await _more_s(inner[0].page))
-    for search in late:
-        search.cancel()
-    matches = [search.result() for search in searches if search not in late]
-    return sorted(filter(None, matches), key=lambda match: not match.visible)
+    all_found = asyncio.ensure_future(asyncio.wait(searches.values()))
+    patience = None
+    try:
+        _, late = await asyncio.wait([all_found], timeout=_SEARCH_S)
+        if late:
+            patience = asyncio.ensure_future(_answers(inner[0].page))
+            await asyncio.wait([all_found, patience], return_when=asyncio.FIRST_COMPLETED)
+        found = [search.result() if search.done() else _late(frame) for frame, search in searches.items()]
+    finally:
+        for each in filter(None, (patience, all_found, *searches.values())):
+            each.cancel()
+    return sorted(filter(None, found), key=lambda match: (not match.visible, not match.count))
 
 
-async def _more_s(page: Page) -> float:
-    """Return how much longer late frames are waited for: some answers of the page's own document, which is slow where
-    the machine is, and quick where only a frame hangs."""
-    began = time.monotonic()
+async def _answers(page: Page) -> None:
+    """Wait for some answers of the page's own document, which is slow where the machine is, and quick where only a
+    frame hangs: so long late frames are waited for."""
     with contextlib.suppress(TimeoutError, PlaywrightError):  # then it is the page that hangs, or is gone
         async with asyncio.timeout(_MOST_MORE_S):
-            await world.evaluate(page, _READY_STATE)
-    return min(_MOST_MORE_S, _ANSWERS * (time.monotonic() - began))
+            for _ in range(_ANSWERS):
+                await world.evaluate(page, _READY_STATE)
 
 
 async def check(page: Page, locator: Locator, selector: str) -> None:
@@ -130,7 +139,7 @@ async def check(page: Page, locator: Locator, selector: str) -> None:
 
 def describe(matches: list[FrameMatch]) -> str:
     shown = shown_of(len(matches), _LISTED_FRAMES)
-    names = ", ".join(f"{match.name} ({match.count})" for match in matches[:shown])
+    names = ", ".join(str(match) for match in matches[:shown])
     more = len(matches) - shown
     return f"{names} and {more} more frames" if more > 0 else names
 
@@ -162,6 +171,10 @@ class FrameElement(TypedDict):
 async def described(element: ElementHandle) -> FrameElement:
     """Return how to find a frame in its document, with its title and whether it is visible."""
     return results.read(FrameElement, await world.evaluate(element, _DESCRIBED))
+
+
+def _late(frame: Frame) -> FrameMatch:
+    return FrameMatch("", 0, visible=False, url=abridged(frame.url))
 
 
 async def _match(frame: Frame, counting: Awaitable[int]) -> FrameMatch | None:

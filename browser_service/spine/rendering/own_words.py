@@ -8,7 +8,9 @@ from browse_together.contract.call_spellings import on_page
 from browse_together.contract.model import Json, object_at
 from browse_together.contract.next_calls import Spell, sent, spelled
 
-_OURS: Final = frozenset({"observed", "copied", "help", "advice", "text", "flows", "paused", "next", "message", "hint"})
+_OURS: Final = frozenset(
+    {"observed", "inFrames", "copied", "help", "advice", "text", "flows", "paused", "next", "message", "hint"}
+)
 """Keys of texts that are our own words, and not a page's."""
 _PARTS: Final = frozenset({"result", "error", "details", "context", "during", "steps", "done", "notices"})
 """Keys of the parts of a reply that have such texts too, or of lists of them."""
