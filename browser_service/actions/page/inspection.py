@@ -1,5 +1,6 @@
 """Inspects a page as its developers do: its elements, its console, and its frames."""
 
+import asyncio
 from typing import Final, cast
 
 from playwright.async_api import Frame
@@ -15,6 +16,8 @@ from browser_service.host.scripts import script
 from browser_service.security.urls import abridged
 
 _MOST_FRAMES: Final = 100
+_ANSWERS_S: Final = 0.5
+"""So long a frame may take to say which frames are inside it."""
 _ELEMENTS: Final = script("found_elements")
 
 
@@ -71,7 +74,13 @@ async def list_frames(page: BrowserPage, action: inspection.ListFrames) -> Json:
 async def _add_frames(found: list[Json], reached: set[Frame], parent: Frame, within: str, timeout_ms: int) -> None:
     """Add each frame before the frames inside it, with a selector that starts at the page's own document."""
     elements = parent.locator("iframe, frame")
-    for number in range(await elements.count()):
+    try:
+        async with asyncio.timeout(_ANSWERS_S if found else None):
+            count = await elements.count()
+    except TimeoutError:
+        found[-1]["answers"] = False
+        return
+    for number in range(count):
         element = await world.handle_of(elements.nth(number), timeout_ms)
         frame = await element.content_frame()
         if frame is None or len(found) >= _MOST_FRAMES:

@@ -1,14 +1,12 @@
 """Gets the trees of pages and their parts from Playwright, up to a size limit, and names what no tree describes."""
 
 import asyncio
-import contextlib
 from dataclasses import dataclass
 from typing import Any, Final
 
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Locator, Page
 
-from browse_together.contract.background import AtMost
 from browse_together.contract.model import Json
 from browse_together.contract.next_calls import next_call, plain
 from browser_service.host import errors
@@ -85,7 +83,8 @@ _LONG: Final = 100_000
 _FRAMES_MS: Final = 500
 _MOST_FRAMES: Final = 50
 """At most this many empty frames are checked for trees that were too large."""
-_NOT_SHOWN: Final = "not shown, its tree is too large: "
+_NOT_SHOWN: Final = "not shown, "
+_NO_ANSWER: Final = f"{_NOT_SHOWN}it does not answer"
 
 
 async def tree_text(of: Page | Locator, timeout_ms: float, *, boxes: bool = False) -> str:
@@ -106,22 +105,27 @@ async def parsed(text: str) -> Tree:
 
 
 async def mark_frames(page: Page, nodes: Tree) -> None:
-    """Mark each frame that is empty because its tree is too large, with the call that reads it."""
+    """Mark each frame that is empty because it does not answer, or because its tree is too large, then with the call
+    that reads it."""
     empty = [node for node in nodes if node.role == "iframe" and node.ref and not node.has_children][:_MOST_FRAMES]
-    if empty:
-        async with AtMost(_FRAMES_MS / 1_000):  # a frame does not respond: mark the others
-            await asyncio.gather(*(_mark_frame(page, node) for node in empty))
+    await asyncio.gather(*(_mark_frame(page, node) for node in empty))
 
 
 async def _mark_frame(page: Page, node: Node) -> None:
-    with contextlib.suppress(PlaywrightError):  # the frame is gone
-        frame = page.locator(f"aria-ref={node.ref}").content_frame
-        if await frame.locator(f"{TREE_BOUNDS}=ended").count():
-            node.marks += (f"{_NOT_SHOWN}{plain(next_call('content', frame=node.ref, format='text'))}",)
+    frame = page.locator(f"aria-ref={node.ref}").content_frame
+    try:
+        async with asyncio.timeout(_FRAMES_MS / 1_000):
+            if await frame.locator(f"{TREE_BOUNDS}=ended").count():
+                way = plain(next_call("content", frame=node.ref, format="text"))
+                node.marks += (f"{_NOT_SHOWN}its tree is too large: {way}",)
+    except TimeoutError:
+        node.marks += (_NO_ANSWER,)
+    except PlaywrightError:  # the frame is gone
+        return
 
 
 def frames_not_shown(nodes: Tree) -> list[str]:
-    """Return a line for each frame whose tree was too large."""
+    """Return a line for each frame that was not shown."""
     return [node.line for node in nodes if any(mark.startswith(_NOT_SHOWN) for mark in node.marks)]
 
 
