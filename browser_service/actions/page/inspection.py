@@ -1,12 +1,12 @@
 """Inspects a page as its developers do: its elements, its console, and its frames."""
 
-import asyncio
 from typing import Final, cast
 
 from playwright.async_api import Frame
 from typing_extensions import TypedDict
 
 from browse_together.contract.actions import inspection
+from browse_together.contract.background import AtMost
 from browse_together.contract.model import Json
 from browse_together.contract.next_calls import next_call
 from browser_service.host import world
@@ -74,10 +74,10 @@ async def list_frames(page: BrowserPage, action: inspection.ListFrames) -> Json:
 async def _add_frames(found: list[Json], reached: set[Frame], parent: Frame, within: str, timeout_ms: int) -> None:
     """Add each frame before the frames inside it, with a selector that starts at the page's own document."""
     elements = parent.locator("iframe, frame")
-    try:
-        async with asyncio.timeout(_ANSWERS_S if found else None):
-            count = await elements.count()
-    except TimeoutError:
+    count: int | None = None
+    async with AtMost(_ANSWERS_S if found else None):
+        count = await elements.count()
+    if count is None:
         found[-1]["answers"] = False
         return
     for number in range(count):
