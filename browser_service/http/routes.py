@@ -194,8 +194,8 @@ async def depart(request: Request, caller: Caller) -> Response:
 async def _until_expiry(caller: Identity, events: AsyncGenerator[dict[str, str]]) -> AsyncIterator[dict[str, str]]:
     """Pass events on until the caller's token ends."""
     async with contextlib.aclosing(events):
-        while True:
-            left_s = None if caller.expires_at is None else max(0.0, caller.expires_at - time.time())
+        while (ends_at := caller.expires_at) is None or time.time() < ends_at:  # also while each event comes at once
+            left_s = None if ends_at is None else ends_at - time.time()
             try:
                 async with asyncio.timeout(left_s):
                     event = await anext(events)

@@ -9,12 +9,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import httpx
 import jwt
 import pytest
+from starlette.types import Message, Receive, Scope, Send
 
 from browse_together.client.credentials import mint
 from browse_together.contract import wire
+from browse_together.contract.calls import CallState
 from browse_together.contract.errors import Unauthorized
+from browse_together.contract.events import CallMoved
 from browser_service.security.auth import identify_host
 from tests.support.service import Agent, RunningService, running_service, settings_for
 from tests.support.site import Site
@@ -373,6 +377,35 @@ async def test_a_stream_ends_with_the_token_and_later_calls_are_refused(service:
                 expired = (await agent.reply("list_pages")).json()
                 break
         assert expired["error"]["message"] == "The token has expired."
+
+
+async def test_a_stream_in_which_events_never_cease_ends_with_its_token_too(service: RunningService) -> None:
+    token, clients = await token_for(service, "loud", expires_at=time.time() + 1), service.parts.clients
+
+    async def slowly_read(scope: Scope, receive: Receive, send: Send) -> None:
+        async def sends(message: Message) -> None:
+            await send(message)
+            await asyncio.sleep(0)
+
+        await service.app(scope, receive, sends)
+
+    async def tell() -> None:
+        while True:
+            for client_id in clients.present_ids:
+                for call_id in ("one", "other"):  # more than is read meanwhile
+                    clients.send(CallMoved(call_id=call_id, client_id=client_id, state=CallState.RUNNING))
+            await asyncio.sleep(0)
+
+    telling = asyncio.create_task(tell())
+    try:
+        async with sharing(service, token) as agent, asyncio.timeout(20):
+            slow = httpx.ASGITransport(app=slowly_read)
+            async with httpx.AsyncClient(
+                transport=slow, base_url=agent.http.base_url, headers=agent.http.headers
+            ) as http:
+                assert "event: call" in (await http.get(wire.EVENTS)).text  # it came to its end
+    finally:
+        telling.cancel()
 
 
 async def test_a_token_is_let_in_until_the_time_at_which_its_list_says_that_it_ends(
