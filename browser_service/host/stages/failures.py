@@ -42,7 +42,7 @@ async def _out_of_time(act: Act) -> BrowseError | None:
     if run.cancel.requested:
         return run.cancelled_error()
     if observation.pending_url and action.reports >= Reports.READ_BACK:
-        observation.timed_out = True
+        observation.outlasted = True
         left = f"{action.name()} was done; what it left on the page could not be read back"
         act.result = {"observed": left}
         return None

@@ -67,8 +67,8 @@ class Observation(ActRequests):
     """The text that the page wrote to the clipboard."""
     silence: str = ""
     """Why nothing may be observed."""
-    timed_out: bool = False
-    """True if the act timed out, and only its navigation goes on."""
+    outlasted: bool = False
+    """True if its navigation goes on after the act's own time, or was waited for in vain."""
     page_ended: bool = False
     """True if the page closed or crashed, so that nothing follows."""
     idle: bool = False
@@ -137,23 +137,22 @@ class Observation(ActRequests):
 
     async def settle(self) -> None:
         """Wait until the act's navigation has a document, its popups have pageIds, and its dialogs have answers."""
-        if self.navigating and not (self.timed_out and self.pending_url):
+        if self.navigating and not (self.outlasted and self.pending_url):
             await self._until(lambda: not self.navigating, _NAVIGATION_S)
+            self.outlasted = self.navigating
         if self.expected_popups:
             await self._until(lambda: len(self.popups) >= self.expected_popups, _POPUP_S)
         if self.expected_dialogs:
             await self._until(lambda: len(self.dialogs) >= self.expected_dialogs, _DIALOG_S)
         if self.downloads or self.aborted_documents or self.expected_downloads:
             await self.wait_for_downloads(self.expected_downloads)
-        for seen in [*self.windows.values()]:  # more may come meanwhile
-            await seen.settle()
+        await asyncio.gather(*(seen.settle() for seen in self.windows.values()))
 
     async def wait_for_windows(self) -> bool:
         """Wait a moment for a popup that sends this page a message and then closes itself. Returns whether one
         closed."""
         opened = [seen for page_id, seen in self.windows.items() if page_id in self.popups]
-        for seen in opened[: self.linked_popups]:
-            await seen.wait_for_end()
+        await asyncio.gather(*(seen.wait_for_end() for seen in opened[: self.linked_popups]))
         return any(seen.page_ended for seen in opened)
 
     async def wait_for_end(self) -> None:

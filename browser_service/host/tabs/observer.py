@@ -116,7 +116,7 @@ class Observer:
             return False
         under_way = [observation for observation in self._running if observation.pending_url]
         for observation in under_way:
-            observation.timed_out = True
+            observation.outlasted = True
         return bool(under_way)
 
     def cause_since(self, moment: float, client_id: str) -> str:

@@ -1,10 +1,13 @@
 """Tests popups: named before the reply, owned by who opened them, and quick to act on."""
 
+import threading
+import time
+
 import pytest
 
 from tests.support.listening import become
 from tests.support.service import Agent, RunningService
-from tests.support.site import Site
+from tests.support.site import Answer, Site
 
 pytestmark = pytest.mark.anyio
 
@@ -70,3 +73,21 @@ async def test_a_click_that_closes_the_popup_that_its_page_opened_says_so(agent:
     (popup,) = (await agent.call("click", pageId="shop", selector="#open"))["popups"]
     closed = await agent.call("click", pageId="shop", selector="text=Close")
     assert closed["observed"] == f"popup {popup} closed"
+
+
+async def test_popups_that_go_where_no_server_answers_are_waited_for_all_at_once(agent: Agent, site: Site) -> None:
+    held = threading.Event()
+    site.page("/popup", "")
+    site.page("/held", Answer("late", hold=held))
+    opens = "<button id=open onclick=\"(window.opened ??= []).push(window.open('/popup'))\">Open</button>"
+    goes = "<button id=go onclick=\"opened.forEach(each => { each.location = '/held' })\">Go</button>"
+    await agent.call("goto", pageId="shop", url=site.page("/shop", opens + goes))
+    for _ in range(3):
+        assert (await agent.call("click", pageId="shop", selector="#open"))["popups"]
+    began = time.monotonic()
+    try:
+        await agent.call("click", pageId="shop", selector="#go")
+        seconds = time.monotonic() - began
+    finally:
+        held.set()
+    assert 5 <= seconds < 10  # each is waited for 5 s
