@@ -1,5 +1,6 @@
 """The last messages and errors of a page's scripts, within bounds."""
 
+import asyncio
 import contextlib
 import itertools
 import time
@@ -22,6 +23,7 @@ _MOST_ENTRIES: Final = 200
 _MOST_TEXT: Final = 2_000
 _MOST_STACK: Final = 4_000
 _MOST_LOCATION: Final = 300
+_RELEASED_AT_ONCE: Final = 100
 T = TypeVar("T")
 _KINDS: Final = frozenset({"error", "warning", "info", "log", "debug", "exception"})
 
@@ -65,12 +67,12 @@ class Console(TabListener):
         self._numbers = itertools.count(1)
         self._document = 0
         self._requested: Request | None = None
-        self._background = Background()
+        self._values: _Values | None = None
 
     async def attach(self, page: Page, events: TabEvents, *, came_by_itself: bool) -> None:
         """Listen to a new Playwright page behind the pageId. With `came_by_itself`, also take the messages that the
         driver has kept. We listen before we ask for these, because what comes between would be lost."""
-        early = _Early()
+        early, self._values = _Early(), _Values(page)
         events.listeners.append(early)
         events.hear_console()
         heard, failed = early.heard, early.failed
@@ -129,8 +131,8 @@ class Console(TabListener):
             else ""
         )
         self._add(message.type, message.text, at=message.timestamp / 1000, location=location)
-        if message.args:
-            self._background.spawn(_dispose(message.args))
+        if message.args and self._values is not None:
+            self._values.release(message.args)
 
     def on_error(self, error: Error) -> None:
         text = f"{error.name}: {error.message}" if error.name else error.message
@@ -164,8 +166,26 @@ class _Early(TabListener):
         self.failed.append(error)
 
 
-async def _dispose(values: list[JSHandle]) -> None:
-    """Release a message's values: browser, driver and this process would keep them as long as the page is open."""
-    with contextlib.suppress(Error):
-        for value in values:
-            await value.dispose()
+class _Values:
+    """The values of a page's messages, which are released some at a time: browser, driver and this process would keep
+    them as long as the page is open. With the page they are gone."""
+
+    def __init__(self, page: Page) -> None:
+        self._left = deque[JSHandle]()
+        self._works = False
+        self._background = Background()
+        for end in ("close", "crash"):
+            listen(page, end, lambda _: self._left.clear())
+
+    def release(self, values: list[JSHandle]) -> None:
+        """Release values after those that still wait: a page may talk faster than the browser answers."""
+        self._left.extend(values)
+        if not self._works:
+            self._works = True
+            self._background.spawn(self._release_all())
+
+    async def _release_all(self) -> None:
+        while self._left:
+            some = [self._left.popleft() for _ in range(min(_RELEASED_AT_ONCE, len(self._left)))]
+            await asyncio.gather(*(each.dispose() for each in some), return_exceptions=True)
+        self._works = False

@@ -3,7 +3,9 @@
 import asyncio
 
 import pytest
+from playwright.async_api import JSHandle
 
+from tests.support.listening import become
 from tests.support.service import Agent
 from tests.support.site import Answer, Site
 from tests.support.tab import Tab
@@ -132,6 +134,25 @@ async def test_errors_stay_when_a_page_talks_without_end(tab: Tab) -> None:
     found = await _messages(tab.agent, 100, limit=400)
     assert found[0]["text"] == "the cause"
     assert len(found) <= 401
+
+
+async def test_the_values_of_many_messages_are_released_some_at_a_time(
+    tab: Tab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at_once, counts, dispose = set[JSHandle](), list[int](), JSHandle.dispose
+
+    async def counted(value: JSHandle) -> None:
+        at_once.add(value)
+        counts.append(len(at_once))
+        await dispose(value)
+        at_once.discard(value)
+
+    monkeypatch.setattr(JSHandle, "dispose", counted)
+    await tab.show("")
+    await tab.sees("(() => { for (let n = 0; n < 1500; n++) console.log({n}, 'talk ' + n); return 1 })()")
+    await _messages(tab.agent, 1, text="talk 1499")
+    await become(lambda: len(counts) >= 3000)
+    assert max(counts) <= 100
 
 
 async def test_an_earlier_documents_messages_are_listed_on_request_for_the_holder_of_that_time(
