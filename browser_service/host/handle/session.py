@@ -1,6 +1,7 @@
 """Gives handlers the session that their call acts on, and runs them within the call's deadline and cancellation."""
 
 from collections.abc import Callable
+from pathlib import Path
 
 from playwright.async_api import BrowserContext
 from playwright.async_api import Error as PlaywrightError
@@ -37,6 +38,11 @@ class BrowserSession:
     def attached(self) -> bool:
         """True if the session's browser is somebody else's."""
         return self.entry.attached
+
+    @property
+    def traces_dir(self) -> Path:
+        """Return where its browser writes what is traced."""
+        return self.entry.launcher.options.traces_dir
 
     async def context(self) -> BrowserContext:
         return await self.entry.context()

@@ -2,6 +2,7 @@
 trace."""
 
 import asyncio
+import contextlib
 import tempfile
 import time
 from collections.abc import Awaitable
@@ -27,7 +28,11 @@ _CLEARED_WITHIN_S: Final = 12.0
 """Closing a crashed window takes at most two tries of 5 s."""
 _AGAIN_S: Final = 0.1
 _MIME_TYPE: Final = "application/zip"
-_MOST_BYTES: Final = 100_000_000
+_MOST_BYTES: Final = 200_000_000
+GROWN_BYTES: Final = 80_000_000
+"""A trace ends once the browser has written so much since it began. Until the end is done, a page may load as much
+again, and the file is kept all the same."""
+_LOOKS_EVERY_S: Final = 0.5
 
 
 class TracedSession(Protocol):
@@ -41,6 +46,9 @@ class TracedSession(Protocol):
 
     @property
     def attached(self) -> bool: ...
+
+    @property
+    def traces_dir(self) -> Path: ...
 
     async def context(self) -> BrowserContext: ...
 
@@ -61,6 +69,7 @@ class Trace:
         self.dropped = ""
         self.ending: asyncio.Task[Json] | None = None
         self.timer: asyncio.TimerHandle | None = None
+        self.watching: asyncio.Task[None] | None = None
 
     @property
     def seconds(self) -> float:
@@ -68,13 +77,21 @@ class Trace:
 
     def end(self, reason: str, *, dropped: str = "") -> "asyncio.Task[Json]":
         """End the trace at the first call, and keep it as a file. A dropped trace is not even read."""
-        if self.timer is not None:
-            self.timer.cancel()
+        for each in (self.timer, self.watching):
+            if each is not None:
+                each.cancel()
         if self.ending is None:
             self.reason, self.dropped, self._ended_at = reason, dropped, time.monotonic()
             self.ending = asyncio.create_task(self._end())
             self.ending.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
         return self.ending
+
+    async def end_once_grown(self, folder: Path) -> None:
+        """End the trace once the browser has written too much in its folder."""
+        before = await asyncio.to_thread(_written, folder)
+        while await asyncio.to_thread(_written, folder) - before < GROWN_BYTES:  # noqa: ASYNC110 - no event tells it
+            await asyncio.sleep(_LOOKS_EVERY_S)  # between two looks
+        self.end(f"it had grown to {GROWN_BYTES // 1_000_000} MB")
 
     async def _end(self) -> Json:
         if self.dropped:
@@ -130,6 +147,7 @@ class Tracing:
         else:
             end = f"its {action.max_seconds} s were over"
             trace.timer = asyncio.get_running_loop().call_later(action.max_seconds, trace.end, end)
+            trace.watching = asyncio.create_task(trace.end_once_grown(session.traces_dir))
 
     async def stop(self, session: TracedSession) -> Json:
         """End the trace, and return its file to the client that began it."""
@@ -196,6 +214,15 @@ async def _failed(call: Awaitable[object]) -> PlaywrightError | None:
     except PlaywrightError as error:
         return error
     return None
+
+
+def _written(folder: Path) -> int:
+    """Return how many bytes all files in a folder have."""
+    total = 0
+    for path in folder.rglob("*"):
+        with contextlib.suppress(OSError):  # it has just gone
+            total += path.stat().st_size
+    return total
 
 
 def _read(path: Path) -> bytes:

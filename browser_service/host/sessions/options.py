@@ -66,6 +66,9 @@ UNWANTED_ARGS: Final = ("--disable-ipc-flooding-protection", "--disable-popup-bl
 """Switches of Playwright's that turn off two protections of every person's browser: a page may change its address at
 most 200 times in 10 s, and opens one window for each click of a person."""
 
+TRACES: Final = "traces"
+"""Name of the folder of traces beside the browser's own."""
+
 
 def always() -> bool:
     return True
@@ -102,6 +105,11 @@ class LaunchOptions:
         """Raise HostGone once a host elsewhere has lost its lease, so that nothing reaches a browser any more."""
         if not self.may_act():
             raise HostGone(sent=False)
+
+    @property
+    def traces_dir(self) -> Path:
+        """Return where the browsers write what is traced; Playwright leaves it there until they end."""
+        return self.profile_dir / TRACES
 
     @property
     def sandboxed(self) -> bool:

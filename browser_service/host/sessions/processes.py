@@ -5,6 +5,7 @@ import contextlib
 import json
 import os
 import select
+import shutil
 import signal
 import sys
 import threading
@@ -17,6 +18,7 @@ import psutil
 import structlog
 
 from browse_together.contract.model import Json
+from browser_service.host.sessions.options import TRACES
 
 _log = structlog.get_logger(__name__)
 
@@ -175,6 +177,7 @@ class Orphans:
 
     def __init__(self, directory: Path) -> None:
         self._record = directory / "running.json"
+        self._traces = directory / TRACES
 
     def record(self, processes: Iterable[psutil.Process]) -> None:
         """Record that these processes run, and no others."""
@@ -189,7 +192,8 @@ class Orphans:
             _log.warning("what runs cannot be noted down", reason=str(error))
 
     def forget(self) -> None:
-        """Delete the record, because all processes have ended in good order."""
+        """Delete the record, and what no process writes any more, because all have ended in good order."""
+        shutil.rmtree(self._traces, ignore_errors=True)
         with contextlib.suppress(OSError):
             self._record.unlink(missing_ok=True)
 

@@ -119,6 +119,7 @@ class BrowserStarter:
         options, args = self._options, HEADLESS_ARGS if headless else CHROMIUM_ARGS
         return {
             **_UNTOUCHED,
+            "traces_dir": options.traces_dir,
             "executable_path": self.executable,
             "chromium_sandbox": options.sandboxed,
             "args": (*args, *network_switches(options.policy)) if options.engine == "chromium" else (),
@@ -130,7 +131,8 @@ class BrowserStarter:
         """Return the launch options of a browser of another engine."""
         policy = self._options.policy
         switches = network_switches(policy) if kind.engine == "chromium" else ()
-        return {**_UNTOUCHED, "args": switches, "proxy": proxy if policy.needs_gate else None}
+        traces = {"traces_dir": self._options.traces_dir}
+        return {**_UNTOUCHED, **traces, "args": switches, "proxy": proxy if policy.needs_gate else None}
 
     async def _find(self, playwright: Playwright, *, headless: bool) -> None:
         executable = find_executable(playwright, self._options)

@@ -3,6 +3,7 @@
 import asyncio
 import io
 import json
+import secrets
 import zipfile
 from collections.abc import Awaitable
 
@@ -10,11 +11,12 @@ import pytest
 
 from browse_together.contract import wire
 from browser_service.host.background import bounded
+from browser_service.host.record import traces
 from browser_service.host.sessions import windows
 from tests.support.json import AnyJson
 from tests.support.listening import become, sent
 from tests.support.service import Agent, RunningService
-from tests.support.site import Site
+from tests.support.site import Answer, Site
 
 pytestmark = pytest.mark.anyio
 
@@ -165,3 +167,17 @@ async def test_a_window_that_crashed_and_is_not_closed_yet_keeps_no_trace_from_b
     asyncio.get_running_loop().call_later(0.3, closes.set)
     assert (await starting).json()["success"] is True
     await agent.call("stop_tracing", sessionId=own)
+
+
+async def test_a_trace_ends_once_its_page_has_loaded_too_much(
+    agent: Agent, own: str, service: RunningService, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(traces, "GROWN_BYTES", 3_000_000)
+    site.page("/large", lambda _: Answer(secrets.token_bytes(500_000), content_type="application/octet-stream"))
+    loads = "(async () => { for (let n = 0;; n++) await (await fetch(`/large?${n}`)).arrayBuffer() })()"
+    await agent.call("start_tracing", sessionId=own, maxSeconds=600)
+    await agent.call("goto", pageId="mine", url=site.page("/loads", f"<script>{loads}</script>"))
+    await become(lambda: not service.session(own).tracing.running)
+    stopped = await agent.call("stop_tracing", sessionId=own)
+    assert "it ended because it had grown to 3 MB" in stopped["observed"]
+    assert 500_000 < stopped["artifact"]["size"] < 100_000_000
