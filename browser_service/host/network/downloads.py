@@ -25,6 +25,8 @@ from browser_service.host.network.file_types import HEAD, file_type
 from browser_service.host.seam import ArtifactPort
 
 _ENDS_WITHIN_S = 3_600
+_IN_USE_MS = 600_000
+"""What begins longer after its page's last use is the page's own doing, and may go on for ever."""
 _MOST_URL = 2_000
 _MOST_NAME = 200
 _MB = 1_000_000
@@ -46,6 +48,9 @@ class DownloadPage(Protocol):
 
     page_id: str
 
+    @property
+    def idle_ms(self) -> int: ...
+
     def tell(self, client_id: str, text: str) -> None: ...
 
 
@@ -57,6 +62,8 @@ class ActiveDownload:
     download: Download
     observer: DownloadObserver
     page: DownloadPage
+    keeps_page: bool
+    """True if its page stays open for it."""
     refused: str = ""
     reported: bool = False
 
@@ -92,14 +99,15 @@ class Downloads:
             name=_name(download.suggested_filename),
             began_at=iso(datetime.now(UTC), "seconds"),
         )
-        active = ActiveDownload(state, download, observer, page)
+        active = ActiveDownload(state, download, observer, page, keeps_page=page.idle_ms < _IN_USE_MS)
         self._active.add(active)
         observer.add_download(active)
         self._log.emit(DownloadMoved(download=state))
         self._background.spawn(self._follow_to_end(active))
 
-    def running_on(self, page_id: str) -> bool:
-        return any(each.state.page_id == page_id and not each.ended for each in self._active)
+    def keep(self, page_id: str) -> bool:
+        """Return whether a page stays open for a download that runs."""
+        return any(each.state.page_id == page_id and each.keeps_page and not each.ended for each in self._active)
 
     def watch(self, cdp: CDPSession, tell_elsewhere: Callable[[str], None] | None) -> None:
         """Have Chromium report progress; other engines report only the end. `tell_elsewhere` announces downloads that

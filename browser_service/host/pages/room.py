@@ -124,7 +124,7 @@ class Room:
 
     def _needs(self, page: PageEntry) -> bool:
         has_call = bool(self.running.on_page(page.page_id))
-        return page.needed or has_call or self.downloads.running_on(page.page_id)
+        return page.needed or has_call or self.downloads.keep(page.page_id)
 
     def _must_stay(self, page: PageEntry) -> bool:
         """Say whether somebody needs the page as it is, in its window."""

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from browse_together.contract.events import PageChanged
-from tests.support.idle_time import HOUR_S, host_of, parked, rests
+from tests.support.idle_time import HOUR_S, host_of, parked, rests, unused
 from tests.support.listening import become, sent
 from tests.support.service import RunningService, running_service, settings_for
 from tests.support.sharing import StartService
@@ -155,7 +155,7 @@ async def test_pages_that_somebody_needs_unchanged_stay(
         for page_id in ("opener", "opener~1"):
             await agent.call("release_page", pageId=page_id)
         await agent.call("fill", pageId="typed", selector="#a", value="")
-        await become(lambda: not any(resting.host.downloads.running_on(page_id) for page_id in pages))
+        await become(lambda: not any(resting.host.downloads.keep(page_id) for page_id in pages))
         await rests(resting)
         assert parked(resting) & here == {
             "idle",
@@ -169,6 +169,19 @@ async def test_pages_that_somebody_needs_unchanged_stay(
             "opener~1",
         }
         assert (await agent.call("get_page_title", pageId="sent"))["title"] == "POST"
+
+
+async def test_a_page_that_downloads_by_itself_long_after_its_last_use_is_parked(
+    resting: RunningService, site: Site, hold: threading.Event
+) -> None:
+    site.page("/file", Answer(b"1" * 500, headers={"content-disposition": "attachment; filename=a"}, pause=hold))
+    async with resting.agent() as agent:
+        await agent.call("goto", pageId="pours", url=site.page("/pours", "<a href=/file>File</a>"))
+        unused(resting, "pours", HOUR_S)
+        await resting.window("pours").evaluate("document.querySelector('a').click()")
+        await become(lambda: resting.parts.downloads.listed(agent.client_id))
+        await rests(resting, 0)
+        assert "pours" in parked(resting)
 
 
 async def test_an_abandoned_page_is_parked_sooner(resting: RunningService, site: Site) -> None:
