@@ -83,7 +83,7 @@ class Draft:
             return
         if kind.calls_page_tool and not call.takes:
             self.left_out.append(
-                f"{call.action}: the tool's schema does not name its arguments, or cannot be kept in a flow"
+                f"{call.action}: the tool's schema does not name or take its arguments, or cannot be kept in a flow"
             )
             return
         if kind.answers_dialog and before is None:

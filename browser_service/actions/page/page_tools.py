@@ -30,10 +30,10 @@ async def list_page_tools(page: BrowserPage, action: tools.ListPageTools) -> Jso
 
 async def call_page_tool(page: BrowserPage, action: tools.CallPageTool) -> Json:
     frame = await page.elements.frame_or_main(action.frame, action.timeout)
-    given, tool = action.arguments, await page_tools.named(frame, action.tool)
-    page.note_tool(tool_schemas.needed(tool["schema"], given) if tool else None)
-    if tool is not None:
-        given = _still_taken(action, tool["schema"])
+    given, tool = tool_schemas.typed(action.arguments, action.schema_ or {}), await page_tools.named(frame, action.tool)
+    page.note_tool(_needed(tool, given) if tool else None)
+    if tool is not None and action.schema_ is not None:
+        _check(action, action.schema_, tool, given)
     mark = page.looks.tool_mark(action.tool, action.frame) or (tool["mark"] if tool else "")
     answer = await page_tools.call(frame, action.tool, given, action.timeout, mark)
     if answer["end"] != "done":
@@ -44,20 +44,18 @@ async def call_page_tool(page: BrowserPage, action: tools.CallPageTool) -> Json:
     return {**text, "observed": f"the page's tool {quoted(action.tool)} {what}"}
 
 
-def _still_taken(action: tools.CallPageTool, schema: str) -> Json:
-    """Return the arguments as the tool takes them. Raises StaleRevision if it does not take what it took."""
-    if action.schema_ is None:
-        return action.arguments
-    now = tool_schemas.read(schema)
-    changes = (
-        ["its schema cannot be read whole"]
-        if now is None
-        else tool_schemas.changes(action.schema_, now, action.arguments)
-    )
-    if now is None or changes:
+def _check(action: tools.CallPageTool, known: Json, tool: page_tools.PageTool, given: Json) -> None:
+    """Raise StaleRevision if a tool does not take what it took."""
+    now, changes = tool_schemas.read(tool["schema"]), ["its schema cannot be read whole"]
+    if now is not None:
+        changes = tool_schemas.changes(known, now, given, consequential=tool["consequential"])
+    if changes:
         message = f"The page's tool {quoted(action.tool)} takes something else by now: {'; '.join(changes)}."
         raise StaleRevision(f"{message} It was not called.", hint=f"See what it takes: {_listing(action)}.")
-    return tool_schemas.typed(action.arguments, now)
+
+
+def _needed(tool: page_tools.PageTool, given: Json) -> Json | None:
+    return tool_schemas.needed(tool["schema"], given, consequential=tool["consequential"])
 
 
 def _listing(action: tools.CallPageTool) -> str:
