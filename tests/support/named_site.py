@@ -42,15 +42,17 @@ def named_site(name: str, directory: Path) -> Iterator[NamedSite]:
         yield site
 
 
-async def browser_that_knows(site: NamedSite, directory: Path) -> Path:
-    """Return an executable that starts this machine's browser with that name and certificate."""
+async def browser_that_knows(site: NamedSite, directory: Path, features: str = "") -> Path:
+    """Return an executable that starts this machine's browser with that name and certificate, and with features beside
+    those that it is told to have: Chromium heeds only the last switch that names some."""
     async with async_playwright() as playwright:
         browser = find_executable(playwright, LaunchOptions(profile_dir=directory))
     script = directory / "browser"
     script.write_text(
         "#!/bin/sh\n"
         "for given; do\n"  # of two such switches one alone would hold
-        '    shift; case "$given" in --host-resolver-rules=*) ;; *) set -- "$@" "$given";; esac\n'
+        '    shift; case "$given" in --host-resolver-rules=*) ;;\n'
+        f'    --enable-features=*) set -- "$@" "$given,{features}";; *) set -- "$@" "$given";; esac\n'
         "done\n"
         f'exec "{browser}" --host-resolver-rules="MAP {site.name}:443 127.0.0.1:{site.port}" '
         f'--ignore-certificate-errors-spki-list={site.key_hash} "$@"\n',
