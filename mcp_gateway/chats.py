@@ -24,7 +24,6 @@ from browse_together.client.reply import Failure, Reply
 from browse_together.contract import catalogue, toolsets
 from browse_together.contract.actions.seven import BrowserNavigate
 from browse_together.contract.actions.traits import Scope
-from browse_together.contract.background import Background
 from browse_together.contract.errors import BrowseError, ServiceUnavailable, SessionExpired, SessionNotFound
 from browse_together.contract.events import CallMoved, PageMoved
 from browse_together.contract.limits import Limits, readable_limits
@@ -39,6 +38,7 @@ from browse_together.contract.wire import (
     UNNAMED,
     is_call_id,
 )
+from mcp_gateway.begun_tasks import BegunTasks
 from mcp_gateway.elicitation import Elicitation, OnHumanRequest
 from mcp_gateway.logs import Faults
 from mcp_gateway.settings import Settings
@@ -100,8 +100,7 @@ class Chat(Listener):
         self._faults = faults
         self.is_lost = False
         """True once the client was cut off. Its calls go on; the service cancels them if the client does not return."""
-        self.lasting = Background()
-        """Calls that have become tasks, as long as the service has not replied."""
+        self.begun = BegunTasks()
         self._call_listeners: dict[str, Callable[[CallMoved], Awaitable[None]]] = {}
         self._presence: asyncio.Task[None] | None = None
         self._own_session: str | None = None

@@ -1,7 +1,7 @@
 """Gives clients that take tasks (an extension of MCP) their long calls as such.
 
-A task is a view of the service's call of the same id. Nothing of it is kept here, so it outlives the gateway that gave
-it: any gateway of the same chat finds it again.
+A task is a view of the service's call of the same id, so it outlives the gateway that gave it: any gateway of the same
+chat finds it again. Of what the service cannot tell by then, that gateway tells what it knows.
 """
 
 import asyncio
@@ -34,6 +34,9 @@ OPEN: Final = frozenset({"working", "input_required"})
 _REPLIES_WITHIN_S: Final = 1.0
 """A reply that comes sooner is worth no task."""
 _POLL_MS: Final = 1_000
+_GONE: Final = (
+    "If there was one, it ended long ago, or with the service, which was started anew; what it did by then stays."
+)
 _PERSON_WITHIN_MS: Final = 1_800_000
 
 
@@ -75,7 +78,7 @@ async def begin(ctx: Context, chat: Chat, body: Json, form: ForModel) -> Reply |
     asked = Asker.of(ctx)
     asker = asked._replace(call_id=asked.call_id or uuid4().hex, report_progress=_report_to_nobody)
     body = {"timeout": _PERSON_WITHIN_MS, **body} if body["action"] == RequestHuman.name() else body
-    reply = chat.lasting.spawn(chat.call(asker, body, form))
+    reply = chat.begun.spawn(chat.call(asker, body, form))
     try:
         while not (await asyncio.wait({reply}, timeout=_REPLIES_WITHIN_S))[0]:
             try:
@@ -83,6 +86,7 @@ async def begin(ctx: Context, chat: Chat, body: Json, form: ForModel) -> Reply |
             except (*UNREACHED, BrowseError):
                 continue
             if followed is not None and not followed.has_replied:
+                chat.begun.keep(followed, reply)
                 return {"resultType": "task", **_task(followed, "working")}
     except asyncio.CancelledError:
         reply.cancel()
@@ -124,7 +128,8 @@ async def update(ctx: Context, chat: Chat, __: ForModel, params: UpdateParams) -
 async def cancel(_: Context, chat: Chat, __: ForModel, params: TaskParams) -> Json:
     """Have a task's call stop. It may be over first."""
     await _found(chat, params)
-    chat.service.cancel(params.task_id)
+    if not chat.begun.cancel(params.task_id):
+        chat.service.cancel(params.task_id)
     return {}
 
 
@@ -143,10 +148,11 @@ async def _found(chat: Chat, params: TaskParams, form: ForModel | None = None) -
     if (call := _followed(reply)) is not None:
         chat.service.people_url = call.people_url or chat.service.url
         return reply, call
-    failed = reply.error or Failure(code=CallNotFound.code, message="The service is older than this gateway.")
-    if failed.code == CallNotFound.code:
-        raise MCPError(protocol.INVALID_PARAMS, failed.message)
-    raise results.host_error("tasks", failed)
+    if (told := chat.begun.told(params.task_id)) is not None:
+        return told
+    if reply.error is not None and reply.error.code != CallNotFound.code:
+        raise results.host_error("tasks", reply.error)
+    raise MCPError(protocol.INVALID_PARAMS, f"There is no task {params.task_id!r} of this chat. {_GONE}")
 
 
 def _followed(reply: Reply) -> CallFollowed | None:

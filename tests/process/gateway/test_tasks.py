@@ -4,15 +4,19 @@ service, real gateways."""
 import asyncio
 import sys
 import threading
+from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 from mcp import Client, StdioServerParameters
 
 from examples.processes import ServiceProcess
+from examples.processes import service as running_service
 from mcp_gateway.tasks import EXTENSION
 from tests.support.chat import Json, environment, text
 from tests.support.following import DECISION, LATE, LONG, PATIENCE_S, TAKES, Follower, following, result_of
-from tests.support.gateways import text_of
+from tests.support.gateways import environment as service_environment
+from tests.support.gateways import service_process, text_of
 from tests.support.sdk_tasks import Tasks
 from tests.support.site import Answer, Site
 
@@ -149,6 +153,33 @@ async def test_a_task_outlives_the_gateway_that_gave_it(service: ServiceProcess,
         answer: Json = {key: {"action": "accept", "content": {"answer": "red"}}}
         await client.done("tasks/update", taskId=task_id, inputResponses=answer)
         assert "It says: red" in text(result_of(await client.ended(task_id)))
+
+
+async def test_a_task_whose_service_is_killed_ends_with_what_its_gateway_knows(tmp_path: Path, site: Site) -> None:
+    """What may be repeated is, once the service is back; nothing else says that there never was a task."""
+    comes, data = threading.Event(), tmp_path / "data"
+    async with service_process(data) as first, following(first, "same") as client:
+        flow = await begun(client, site, "cut", comes)
+        tasks = {}
+        for name in ("again", "over"):
+            await client.call("goto", pageId=name, url=site.page("/", LATE))
+            tasks[name] = await client.begin("wait_for_selector", pageId=name, **LONG)
+        first.process.kill()
+        await asyncio.wait_for(first.process.wait(), PATIENCE_S)
+        for task_id in (flow, *tasks.values()):
+            state = await client.done("tasks/get", taskId=task_id)
+            assert (state["status"], "waiting for the service" in str(state["statusMessage"])) == ("working", True)
+        await client.done("tasks/cancel", taskId=tasks["over"])
+        assert (await client.ended(tasks["over"]))["status"] == "cancelled"
+        comes.set()
+        async with running_service(data, service_environment(data), urlsplit(first.url).port or 0) as second:
+            assert text(result_of(await client.ended(flow))).startswith("UNKNOWN_OUTCOME: run_flow was sent before")
+            again = await client.until(tasks["again"], lambda task: "running" in str(task["statusMessage"]))
+            assert again["status"] == "working"
+            async with following(second, "same") as other:
+                refusal = await other.refused("tasks/get", taskId=flow)
+    assert refusal["code"] == INVALID
+    assert "was started anew" in refusal["message"]
 
 
 async def test_a_wait_goes_on_while_its_chat_has_no_gateway(service: ServiceProcess, site: Site) -> None:
