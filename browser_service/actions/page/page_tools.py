@@ -6,6 +6,7 @@ from typing import Final
 from playwright.async_api import Frame
 
 from browse_together.contract.actions import page_tools as tools
+from browse_together.contract.actions.traits import CalledTool
 from browse_together.contract.errors import BrowseError, ElementNotFound, ScriptExecutionFailed, StaleRevision, TimedOut
 from browse_together.contract.model import Json
 from browse_together.contract.next_calls import next_call
@@ -20,7 +21,7 @@ _LOOK: Final = "what it did so far stays, and a form may wait for its own button
 async def list_page_tools(page: BrowserPage, action: tools.ListPageTools) -> Json:
     part = action.part or ""
     found = await page_tools.listed(await page.elements.frame_or_main(action.frame, action.timeout), part)
-    page.looks.note_tools(action.frame, {tool["name"]: tool["mark"] for tool in found["tools"]})
+    page.looks.note_tools({CalledTool(tool["name"], action.frame): tool["mark"] for tool in found["tools"]})
     shown = await page.files.shown_data("tools", [page_tools.shown(tool) for tool in found["tools"]], action.budget)
     narrower = f"narrow it: {next_call('list_page_tools', name='...')}"
     cut: Json = {"advice": narrower} if found["count"] > len(found["tools"]) else {}
@@ -34,7 +35,7 @@ async def call_page_tool(page: BrowserPage, action: tools.CallPageTool) -> Json:
     page.note_tool(_needed(tool, given) if tool else None)
     if tool is not None and action.schema_ is not None:
         _check(action, action.schema_, tool, given)
-    mark = page.looks.tool_mark(action.tool, action.frame) or (tool["mark"] if tool else "")
+    mark = page.looks.tool_mark(action.page_tool) or (tool["mark"] if tool else "")
     answer = await page_tools.call(frame, action.tool, given, action.timeout, mark)
     if answer["end"] != "done":
         raise _failure(page, action, answer)

@@ -8,6 +8,7 @@ from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import FloatRect, Locator, Page
 from pydantic import JsonValue
 
+from browse_together.contract.actions.traits import CalledTool
 from browse_together.contract.model import Json, weight
 from browse_together.contract.next_calls import next_call
 from browser_service.host.elements import locators
@@ -126,14 +127,14 @@ class Looks:
         view.add_refs(node for node in view.tree if node.ref in own)
         return refs
 
-    def note_tools(self, frame: str | None, marks: dict[str, str]) -> None:
-        """Note the marks of the tools of a frame that this client is shown, by their names."""
-        for name, mark in marks.items():
-            self._record.open_tab.listed_tools[self._client_id, frame or "", name] = mark
+    def note_tools(self, marks: dict[CalledTool, str]) -> None:
+        """Note the marks of the tools that this client is shown, or whose calls are checked."""
+        for tool, mark in marks.items():
+            self._record.open_tab.listed_tools[self._client_id, tool] = mark
 
-    def tool_mark(self, name: str, frame: str | None) -> str:
-        """Return the mark of a tool as this client was shown it; "" if it was not."""
-        return self._record.open_tab.listed_tools.get((self._client_id, frame or "", name), "")
+    def tool_mark(self, tool: CalledTool) -> str:
+        """Return the mark of a tool as it was noted for this client; "" if it was not."""
+        return self._record.open_tab.listed_tools.get((self._client_id, tool), "")
 
     def document_of(self, selector: str, frame: str | None) -> Page | None:
         """Return the page if the element is surely there, else None."""

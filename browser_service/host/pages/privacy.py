@@ -37,18 +37,30 @@ def check_shown(action: Action, call: Call, pages: Iterable[PageRecord]) -> None
 def check_reach(action: Action, urls: Iterable[str]) -> None:
     """Raise Forbidden if an act on a session would reach more of a person's own browser than the sites at which the
     caller has pages, with these URLs."""
-    hosts, mine = action.only_hosts, sorted({host for url in urls if (host := urlsplit(url).hostname)})
+    hosts, mine = action.only_hosts, {host: url for url in urls if (host := urlsplit(url).hostname)}
     if hosts and all(host.lower().lstrip(".") in mine for host in hosts):  # what is below one may be another's: co.uk
         return
-    wide = action.as_wide_act()
-    hint = wide.narrower_calls() if wide else f"{next_call('create_session')} makes a session of your own."
-    if wide is None and mine:
-        hint = f"Of a site that you have open: {next_call('get_cookies', domain=mine[0])}. {hint}"
     raise Forbidden(
         f"{action.name()} would reach sites of a person's own browser at which you have no page. Nothing was done.",
-        hint=hint,
+        hint=_narrower(action, mine),
         details={"sessionId": action.addressed.session},
     )
+
+
+def _narrower(action: Action, mine: dict[str, str]) -> str:
+    """Return what to do in place of an act that would reach too much of a person's own browser, of which the caller has
+    these hosts open, at these URLs."""
+    if action.asks_person:
+        asked = next_call("request_human", page_id="...", kind="login", message="...")
+        return f"Its person signs in there, at a page of yours: {asked}."
+    if wide := action.as_wide_act():
+        return wide.narrower_calls()
+    own = f"{next_call('create_session')} makes a session of your own."
+    if not mine:
+        return own
+    host, url = min(mine.items())
+    there = next_call("list_logins", urls=[url]) if action.lists_logins else next_call("get_cookies", domain=host)
+    return f"Of a site that you have open: {there}. {own}"
 
 
 def is_shut_out(page: PageRecord, run: CallRun) -> bool:

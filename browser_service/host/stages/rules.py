@@ -78,8 +78,8 @@ async def _check_tool(page: BrowserPage, action: Action, act: Act, called: Calle
     """Check the call of a page's tool by what that says of itself. Only as it is now is it called."""
     frame = await page.elements.frame_or_main(called.frame, action.allowed_ms())
     tool = await page_tools.named(frame, called.name)
-    if tool is not None and not page.looks.tool_mark(*called):
-        page.looks.note_tools(called.frame, {called.name: tool["mark"]})
+    if tool is not None and (called.as_recorded or not page.looks.tool_mark(called)):
+        page.looks.note_tools({called: tool["mark"]})
     _judge(page, action, [act.model_copy(update=page_tools.facts(tool) if tool else {})])
 
 

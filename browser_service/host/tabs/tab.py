@@ -7,6 +7,7 @@ from typing import Final, NamedTuple, Protocol
 from playwright.async_api import Browser, BrowserContext, CDPSession, Page
 from playwright.async_api import Error as PlaywrightError
 
+from browse_together.contract.actions.traits import CalledTool
 from browse_together.contract.background import AtMost, Background
 from browse_together.contract.cuts import cut
 from browse_together.contract.model import Json, weight
@@ -109,8 +110,8 @@ class Tab:
         """True once its renderer is gone."""
         self.views = Bounded[str, ClientView](_MOST_VIEWS)
         """What each of the latest clients was shown of the page. The others have to take a snapshot again."""
-        self.listed_tools = Bounded[tuple[str, str, str], str](_MOST_LISTED)
-        """The marks of the page's tools as clients were shown them, by the client, the tool's frame and its name."""
+        self.listed_tools = Bounded[tuple[str, CalledTool], str](_MOST_LISTED)
+        """The marks of the page's tools as clients were shown them, by the client and the tool."""
         self.metrics = Metrics(page)
         self.field_watch = FieldWatch()
         self.file_choosers = FileChoosers(page)

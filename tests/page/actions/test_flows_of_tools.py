@@ -66,6 +66,7 @@ async def test_a_run_stops_where_the_tool_takes_something_else_and_says_what(tab
 
 async def test_a_run_takes_a_tool_that_says_and_takes_more_than_it_did(tab: Tab) -> None:
     await saved(tab, shop(), "more")
+    await tab.call("list_page_tools")  # what the chat was shown says nothing about what the flow needs
     more = shop().replace("Orders a tea.", "Orders.").replace("size:", "note: {type: 'string'}, size:")
     tab.site.page("/shop", more)
     await tab.call("run_flow", name="more", values={**AGAIN, "cups": 2}, pageId="tab")

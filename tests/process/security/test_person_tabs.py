@@ -327,6 +327,9 @@ async def test_an_agent_has_to_do_with_cookies_only_where_it_has_a_page(
         ):
             refused = await agent.error(action, **more)
             assert (refused["code"], "at which you have no page" in refused["message"]) == ("FORBIDDEN", True)
+        for action, instead in (("list_logins", 'list_logins {"urls": '), ("login", '"kind": "login"')):
+            assert instead in (await agent.error(action))["hint"]
+        assert (await agent.call("list_logins", urls=[site.url("/mine")]))["logins"] == []
         assert (await agent.call("get_cookies", urls=[site.url("/mine")]))["count"] == 1
         await agent.call("clear_cookies", domain="127.0.0.1")
         assert (await agent.call("get_cookies", domain="127.0.0.1"))["count"] == 0

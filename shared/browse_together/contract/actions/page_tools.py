@@ -51,4 +51,4 @@ class CallPageTool(PageAct):
 
     @property
     def page_tool(self) -> CalledTool:
-        return CalledTool(self.tool, self.frame)
+        return CalledTool(self.tool, self.frame, self.schema_ is not None)

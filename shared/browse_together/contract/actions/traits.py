@@ -240,6 +240,8 @@ class CalledTool(NamedTuple):
 
     name: str
     frame: str | None = None
+    as_recorded: bool = False
+    """True if the call says what the tool has to take, whatever its caller was shown."""
 
 
 A = TypeVar("A")
