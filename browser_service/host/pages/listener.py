@@ -103,7 +103,7 @@ class Listener(TabListener):
     def _tell_elsewhere(self, tab: Tab, line: str) -> None:
         """Report a download that we do not keep: in the reply of the act that began it, or else in a notice, unless a
         person began it in their own tab."""
-        if not tab.observer.add_once(line) and self.record.guarded:
+        if not tab.observer.add_foreign_download(line) and self.record.guarded:
             self._tell_holder(line)
 
     def _tell_holder(self, line: str) -> None:

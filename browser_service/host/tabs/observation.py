@@ -61,6 +61,8 @@ class Observation(ActRequests):
     expected_dialogs: int = 0
     downloads: list[ActiveDownload] = field(default_factory=list)
     expected_downloads: int = 0
+    foreign_downloads: int = 0
+    """The number of those that a person's own browser keeps."""
     script_errors: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     copied: str = ""
@@ -160,8 +162,12 @@ class Observation(ActRequests):
 
     async def wait_for_downloads(self, least: int = 0) -> None:
         """Wait for the expected downloads to begin, and briefly for their ends, because most are small."""
-        await self._until(lambda: len(self.downloads) >= max(least, len(self.aborted_documents)), _DOWNLOAD_BEGIN_S)
+        await self._until(lambda: self._begun_downloads >= max(least, len(self.aborted_documents)), _DOWNLOAD_BEGIN_S)
         await self._until(lambda: all(each.ended for each in self.downloads), _DOWNLOAD_END_S)
+
+    @property
+    def _begun_downloads(self) -> int:
+        return len(self.downloads) + self.foreign_downloads
 
     async def wait_for_responses(self, seconds: float) -> None:
         """Wait for the heads of the responses, and briefly for their bodies, because some never end."""
@@ -202,12 +208,12 @@ class Observation(ActRequests):
             *self._arrivals(with_status=with_status),
             self.under_way(),
             *self.request_lines(),
-            *[*self.failures, *self.aborted_documents[len(self.downloads) :]][:LISTED],
+            *[*self.failures, *self.aborted_documents[self._begun_downloads :]][:LISTED],
             *(f"popup {page_id} opened" for page_id in self.popups),
             *(note for note in closed if note in self.notes),
             *(f"popup {each} went to {address(url)}" for each, url in moved.items() if each not in self.popups),
             *first(self.dialogs, MOST_LISTED, "dialogs"),
-            *([_NOT_BEGUN] if len(self.downloads) < self.expected_downloads else []),
+            *([_NOT_BEGUN] if self._begun_downloads < self.expected_downloads else []),
             *first([download.report() for download in self.downloads], MOST_LISTED, "downloads"),
             *(f"a script of the page failed: {quoted(error)}" for error in self._errors()),
         ]

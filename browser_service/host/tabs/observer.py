@@ -201,6 +201,12 @@ class Observer:
             observation.downloads.append(active)
             observation.navigating = False
 
+    def add_foreign_download(self, line: str) -> bool:
+        """Note a download that the person's own browser keeps. Returns whether a reply will report it."""
+        for observation in self._updated():
+            observation.foreign_downloads += 1
+        return self.add_once(line)
+
     def will_report(self, active: ActiveDownload) -> bool:
         """Say whether a reply will still report a download."""
         waiting = [observation for observation in self._running if active in observation.downloads]

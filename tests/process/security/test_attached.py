@@ -96,6 +96,7 @@ async def test_downloads_kept_by_the_persons_browser_are_reported_and_in_an_own_
         await agent.call("goto", pageId="mine", url=url)
         told = (await agent.call("click", pageId="mine", selector="a"))["observed"]
         assert "download 'told.txt' began; the browser that is attached to" in told
+        assert "failed" not in told
         session = (await agent.call("create_session"))["sessionId"]
         await agent.call("goto", pageId="own", sessionId=session, url=url)
         assert "download 'told.txt' finished" in (await agent.call("click", pageId="own", selector="a"))["observed"]
