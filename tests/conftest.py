@@ -20,10 +20,10 @@ from playwright.async_api import expect
 from browser_service.settings import Settings
 from tests.support import browsers, sharing
 from tests.support.goldens.recorder import record_if_asked
-from tests.support.listening import PATIENCE_S
 from tests.support.service import Agent, RunningService, running_service, settings_for, visiting
 from tests.support.sharing import hold
 from tests.support.site import Site
+from tests.support.waiting import PATIENCE_S
 
 # Without a deadline, because a busy machine is no defect. CI repeats its examples, and judges what changed by them.
 settings.register_profile("ours", deadline=None, derandomize=bool(os.environ.get("CI")))

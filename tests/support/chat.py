@@ -12,9 +12,9 @@ from pydantic import JsonValue
 
 from tests.support import browsers
 from tests.support.gateways import COLD
+from tests.support.waiting import PATIENCE_S
 
 Json = dict[str, JsonValue]
-PATIENCE_S = 45
 ROOT = Path(__file__).parents[2]
 CLIENT: Json = {"name": "claude-ai", "title": "Claude", "version": "1.0"}
 MODERN: Json = {

@@ -3,8 +3,8 @@
 from typing import Any
 
 from browse_together.contract.pages import PageState
-from tests.support.listening import become
 from tests.support.service import RunningService
+from tests.support.waiting import become
 
 CONFIRM = "<button onclick=\"window.said = confirm('Delete all?')\">b</button><input id=i>"
 ASKING = "<button>b</button><script>onbeforeunload = event => event.preventDefault()</script>"

@@ -10,8 +10,8 @@ from pydantic import JsonValue
 from examples.processes import ServiceProcess
 from mcp_gateway.tasks import EXTENSION
 from tests.support.chat import CLIENT, Chat, Json, chatting, environment
+from tests.support.waiting import PATIENCE_S
 
-PATIENCE_S = 60
 LATE = "<h1>Here</h1><button onclick=\"document.body.append(document.getElementById('t').content)\">Go</button>"
 LATE += "<template id=t><p id=late>Late</p></template>"
 LONG: Json = {"selector": "#late", "timeout": 60_000}

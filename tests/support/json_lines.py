@@ -9,8 +9,7 @@ from contextlib import asynccontextmanager
 from browse_together.contract.json_lines.lines import Lines
 from browse_together.contract.wire import MAX_MESSAGE_BYTES
 from tests.support.json import AnyJson
-
-_PATIENCE_S = 20
+from tests.support.waiting import PATIENCE_S
 
 Serve = Callable[[Lines], Awaitable[None]]
 
@@ -25,12 +24,12 @@ class Speaker:
 
     async def write(self, *lines: str | bytes) -> None:
         text = b"".join((line.encode() if isinstance(line, str) else line) + b"\n" for line in lines)
-        async with asyncio.timeout(_PATIENCE_S):
+        async with asyncio.timeout(PATIENCE_S):
             await asyncio.to_thread(self._write, text)
 
     async def line(self) -> str:
         """Return the next line; empty at the end."""
-        async with asyncio.timeout(_PATIENCE_S):
+        async with asyncio.timeout(PATIENCE_S):
             return (await asyncio.to_thread(self._output.readline)).decode().removesuffix("\n")
 
     async def reply(self) -> AnyJson:
@@ -52,7 +51,7 @@ class Speaker:
 
     async def ended(self) -> None:
         """Wait until the server has ended by itself."""
-        async with asyncio.timeout(_PATIENCE_S):
+        async with asyncio.timeout(PATIENCE_S):
             await asyncio.shield(self.serving)
 
     def _write(self, text: bytes) -> None:
@@ -79,7 +78,7 @@ async def speaking(serve: Serve, most_bytes: int = MAX_MESSAGE_BYTES) -> AsyncIt
     finally:
         speaker.stop_writing()
         speaker.stop_reading()
-        async with asyncio.timeout(_PATIENCE_S):
+        async with asyncio.timeout(PATIENCE_S):
             await asyncio.wait([serving])
         os.close(stdin)
     serving.result()

@@ -31,10 +31,9 @@ from browser_service.rules.host_lease import HeldLease, awake_or_asleep
 from browser_service.settings import Settings
 from tests.support.fake_host import FakeHost
 from tests.support.json import AnyJson
-from tests.support.listening import become
 from tests.support.service import RunningService
+from tests.support.waiting import PATIENCE_S, become
 
-PATIENCE_S = 10
 LEASE_MS = 1_500
 
 

@@ -19,8 +19,7 @@ from tests.support import browsers
 from tests.support.json import AnyJson
 from tests.support.service import Agent, RunningService, settings_for
 from tests.support.standin import InThisProcess
-
-PATIENCE_S = 20
+from tests.support.waiting import PATIENCE_S, become
 
 
 class _Server(InThisProcess, Server):
@@ -130,10 +129,3 @@ async def present(service: RunningService, agent: Agent) -> AsyncIterator[Progre
 def sent(agent: Agent, call_id: str, action: str, **arguments: object) -> "asyncio.Task[httpx.Response]":
     """Send a call, and return the task that waits for its reply."""
     return asyncio.create_task(agent.reply(action, headers={wire.CALL_ID: call_id}, **arguments))
-
-
-async def become(holds: Callable[[], object]) -> None:
-    """Wait until something comes true that nothing tells; bounded."""
-    async with asyncio.timeout(PATIENCE_S):
-        while not holds():  # noqa: ASYNC110 - what is waited for tells nobody
-            await asyncio.sleep(0.005)  # between two looks

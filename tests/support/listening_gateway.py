@@ -7,8 +7,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from tests.support.chat import ROOT, environment
-
-PATIENCE_S = 20
+from tests.support.waiting import PATIENCE_S
 
 
 @asynccontextmanager

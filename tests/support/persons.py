@@ -15,9 +15,9 @@ from websockets.asyncio.client import connect
 
 from browser_service.host.sessions.executables import installed_browser
 from tests.support.json import AnyJson
-from tests.support.listening import PATIENCE_S, become
 from tests.support.screen import screen
 from tests.support.service import Agent, RunningService, running_service, settings_for, visiting
+from tests.support.waiting import PATIENCE_S, become
 
 
 class Persons:
@@ -128,7 +128,7 @@ class Persons:
         """End it, as its person does, or as a crash would."""
         children = psutil.Process(self.process.pid).children(recursive=True) if self.runs else []
         (self.process.kill if crashes else self.process.terminate)()
-        self.process.wait(10)
+        self.process.wait(PATIENCE_S)
         for child in children:
             with contextlib.suppress(psutil.NoSuchProcess):
                 child.kill()

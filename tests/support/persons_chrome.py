@@ -16,8 +16,8 @@ import pytest
 from PIL import ImageGrab
 
 from browser_service.host.sessions.executables import installed_browser
-from tests.support.listening import PATIENCE_S, become
 from tests.support.screen import screen
+from tests.support.waiting import PATIENCE_S, become
 
 _SWITCH: Final = {"devtools": {"remote_debugging": {"user-enabled": True}}}
 """What chrome://inspect/#remote-debugging writes into Local State."""
@@ -59,7 +59,7 @@ class PersonsChrome:
         """Open a URL in a new tab, as a person would."""
         running = self.process
         opening = self.start(url)
-        opening.wait(20)
+        opening.wait(PATIENCE_S)
         self.process = running
 
     async def ready(self, earlier: str = "") -> None:
@@ -127,7 +127,7 @@ class PersonsChrome:
         """End it as a crash would."""
         children = psutil.Process(self.process.pid).children(recursive=True) if self.runs else []
         self.process.kill()
-        self.process.wait(10)
+        self.process.wait(PATIENCE_S)
         for child in children:
             with contextlib.suppress(psutil.NoSuchProcess):
                 child.kill()

@@ -23,8 +23,8 @@ from tests.support import forked
 from tests.support.json import AnyJson
 from tests.support.service import Agent
 from tests.support.terminal import ROOT, Terminal, eventually
+from tests.support.waiting import PATIENCE_S, found
 
-PATIENCE_S = 60
 POOL = "rack"
 
 
@@ -116,12 +116,11 @@ class Rack:
 
     async def ready(self, count: int) -> list[dict[str, AnyJson]]:
         """Wait until there are this many hosts and all are ready. Returns how the front lists them."""
-        async with asyncio.timeout(PATIENCE_S):
-            while True:
-                listed = [each for each in await self.listed() if each["name"] != "local"]
-                if [each for each in listed if each["state"] == "ready"] == listed and len(listed) == count:
-                    return listed
-                await asyncio.sleep(0.05)  # between two looks
+
+        async def carriers() -> list[dict[str, AnyJson]]:
+            return [each for each in await self.listed() if each["name"] != "local"]
+
+        return await found(carriers, lambda all_: [each["state"] for each in all_] == ["ready"] * count)
 
     async def listed(self) -> list[dict[str, AnyJson]]:
         async with self.agent("owner", operator=True) as owner:
@@ -141,7 +140,7 @@ class Rack:
             host.process.terminate()
         with contextlib.suppress(subprocess.TimeoutExpired):
             for host in self.hosts:
-                host.process.wait(10)
+                host.process.wait(PATIENCE_S)
         for host in self.hosts:
             if host.process.poll() is None:
                 with contextlib.suppress(psutil.Error):

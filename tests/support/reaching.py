@@ -1,13 +1,12 @@
 """Pages that reach for another place in every possible way."""
 
-import asyncio
 import re
 from collections.abc import Callable
 from urllib.parse import unquote, urlsplit
 
-from tests.support.listening import become
 from tests.support.service import Agent
 from tests.support.site import Answer, Received, Site
+from tests.support.waiting import become, found
 
 CONTROLLED = """new Promise(resolve => {
     navigator.serviceWorker.oncontrollerchange = () => resolve(1);
@@ -147,9 +146,7 @@ async def reach(agent: Agent, near: Site, far: str, *, clicks: bool = True) -> N
 
 async def arrive(agent: Agent, page_id: str, url: str) -> None:
     """Go to a page, again while Chromium's own page about a blocked navigation comes late and interrupts it."""
-    async with asyncio.timeout(10):
-        while (await agent.reply("goto", pageId=page_id, url=url)).status_code != 200:
-            pass
+    await found(lambda: agent.reply("goto", pageId=page_id, url=url), lambda reply: reply.is_success)
 
 
 def arrived(site: Site, host: str) -> set[str]:

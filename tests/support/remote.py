@@ -25,9 +25,9 @@ from browser_service.process import server_config
 from browser_service.services import Services
 from browser_service.settings import Settings
 from tests.support import browsers
-from tests.support.listening import PATIENCE_S
 from tests.support.service import RunningService, running_service
 from tests.support.standin import InThisProcess
+from tests.support.waiting import PATIENCE_S
 
 _LEASE_MS: Final = 30_000
 ROOT: Final = Path(__file__).parents[2]

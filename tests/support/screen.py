@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.support.listening import PATIENCE_S
+from tests.support.waiting import PATIENCE_S
 
 _SIZE = "1280x800x24"
 _IN_FRONT = "_NET_ACTIVE_WINDOW"
@@ -78,7 +78,7 @@ class Desk:
     def end(self) -> None:
         for process in reversed(self._processes):
             process.terminate()
-            process.wait(10)
+            process.wait(PATIENCE_S)
 
     def _ask(self, name: str) -> str:
         asked = [program("xprop"), "-root", name]

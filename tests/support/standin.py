@@ -19,9 +19,9 @@ from browse_together.contract import wire
 from browse_together.contract.replies import OTHER_VERSION
 from browse_together.contract.secret import proof
 from browser_service.spine.rendering.reply import asked_form, rendered
+from tests.support.waiting import PATIENCE_S
 
 Json = dict[str, JsonValue]
-PATIENCE_S = 10
 SECRET = "a secret of forty-eight characters, more or less"
 UNAUTHORIZED = 401
 

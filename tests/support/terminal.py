@@ -21,9 +21,9 @@ from browse_together.contract.secret import ensure_secret
 from browse_together.contract.wire import TOKEN_LIMITS
 from tests.support import browsers, forked
 from tests.support.gateways import COLD
+from tests.support.waiting import PATIENCE_S
 
 ROOT = Path(__file__).parents[2]
-PATIENCE_S = 40
 _BARE = {"PORT", "LOG_LEVEL", "APP_ENV", "BROWSER_TYPE", "HEADLESS"}
 
 

@@ -15,8 +15,8 @@ from websockets.asyncio.client import ClientConnection, connect
 from browse_together.client.credentials import mint
 from browse_together.contract import wire
 from tests.support.json import AnyJson
-from tests.support.listening import PATIENCE_S
 from tests.support.service import RunningService
+from tests.support.waiting import PATIENCE_S
 
 
 class Door(NamedTuple):

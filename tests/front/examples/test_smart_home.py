@@ -12,7 +12,7 @@ import pytest
 from examples.smart_home.site import create_site
 from examples.smart_home.state import HISTORY_LENGTH, Home
 from mcp_home_simulator.state import LightNotFoundError
-from tests.support.listening import PATIENCE_S
+from tests.support.waiting import PATIENCE_S
 
 pytestmark = pytest.mark.anyio
 

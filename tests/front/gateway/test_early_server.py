@@ -28,6 +28,7 @@ from mcp_gateway.stdio.launcher import Launcher
 from mcp_gateway.tools import listed_tools
 from tests.support.chat import CLIENT, MODERN, Chat
 from tests.support.gateway_fixtures import connection_to
+from tests.support.waiting import PATIENCE_S
 
 pytestmark = pytest.mark.anyio
 
@@ -58,7 +59,7 @@ async def sdk_replies(connection: Connection, *requests: tuple[str, Json | None]
     to_server, incoming = anyio.create_memory_object_stream[SessionMessage | Exception](9)
     outgoing, from_server = anyio.create_memory_object_stream[SessionMessage](9)
     server, replies = connection.server(), []
-    with anyio.fail_after(10):
+    with anyio.fail_after(PATIENCE_S):
         async with anyio.create_task_group() as tasks, to_server, from_server:
             tasks.start_soon(server.run, incoming, outgoing, server.create_initialization_options())
             for number, (method, params) in enumerate(requests):

@@ -26,10 +26,9 @@ from mcp_gateway.chats import credentials
 from mcp_gateway.connection import Connection
 from tests.support.chat import text
 from tests.support.standin import BrokenOff, Json, Seen, StandIn, echo, failure, listening, success
+from tests.support.waiting import PATIENCE_S
 
 pytestmark = pytest.mark.anyio
-
-PATIENCE_S = 10
 
 
 @pytest.fixture

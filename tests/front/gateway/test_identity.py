@@ -19,6 +19,7 @@ from mcp_gateway.connection import Connection
 from mcp_gateway.settings import Settings
 from tests.support.gateway_fixtures import SECRET, connection_to
 from tests.support.standin import Seen, StandIn, echo, failure
+from tests.support.waiting import PATIENCE_S
 
 pytestmark = pytest.mark.anyio
 
@@ -134,7 +135,7 @@ async def test_a_secret_that_makes_no_token_is_the_reply_until_there_is_a_new_on
     connection: Connection, standin: StandIn, damaged: bytes
 ) -> None:
     secret_file = connection.settings.data_dir / wire.SECRET_FILE
-    async with asyncio.timeout(10), Client(connection.server()) as client:
+    async with asyncio.timeout(PATIENCE_S), Client(connection.server()) as client:
         await standin.stream()
         secret_file.write_bytes(damaged)
         connection.chats.own.service.credentials.forget()

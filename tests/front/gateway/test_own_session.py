@@ -14,6 +14,7 @@ from mcp_gateway.settings import Settings
 from tests.support.chat import text
 from tests.support.gateway_fixtures import connection_to
 from tests.support.standin import Json, Seen, StandIn, failure, success
+from tests.support.waiting import PATIENCE_S
 
 pytestmark = pytest.mark.anyio
 
@@ -64,7 +65,7 @@ async def test_the_session_is_made_with_the_first_page_and_anew_once_it_has_ende
 
 
 async def test_calls_at_once_share_one_session(standin: StandIn, client: Client) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE_S):
         await asyncio.gather(*(client.call_tool("open_page", {}) for _ in range(4)))
     bodies = [(await standin.call()).body for _ in range(standin.calls.qsize())]
     assert (len(bodies), bodies.count(MADE)) == (5, 1)

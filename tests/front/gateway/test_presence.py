@@ -16,10 +16,9 @@ from mcp_gateway.connection import Connection
 from tests.support.chat import text
 from tests.support.gateway_fixtures import SECRET
 from tests.support.standin import Json, Seen, StandIn, success
+from tests.support.waiting import PATIENCE_S
 
 pytestmark = pytest.mark.anyio
-
-PATIENCE_S = 10
 
 
 def moved(call_id: str, state: str, **more: JsonValue) -> Json:

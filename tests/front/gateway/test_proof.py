@@ -22,10 +22,11 @@ from browse_together.contract.written import fingerprint
 from browser_service.cli.client import Client
 from browser_service.cli.running import running_settings
 from tests.support.certificates import certificate
-from tests.support.listening import become, listening
+from tests.support.listening import listening
 from tests.support.service import RunningService, settings_for
 from tests.support.standin import SECRET, StandIn
 from tests.support.standin import listening as standing_in
+from tests.support.waiting import become
 
 pytestmark = pytest.mark.anyio
 

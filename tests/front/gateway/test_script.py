@@ -15,9 +15,9 @@ from mcp_gateway.transports.serving import Script
 from tests.support.gateway_fixtures import connection_to
 from tests.support.json import AnyJson
 from tests.support.json_lines import Speaker, speaking
-from tests.support.listening import become
 from tests.support.standin import Json, Seen, StandIn, failure, success
 from tests.support.tab import closed_port
+from tests.support.waiting import become
 
 pytestmark = pytest.mark.anyio
 

@@ -11,8 +11,8 @@ import httpcore
 import pytest
 
 from browse_together.client.proven import PlainStream
-from tests.support.listening import become
 from tests.support.tab import closed_port
+from tests.support.waiting import become
 
 pytestmark = pytest.mark.anyio
 

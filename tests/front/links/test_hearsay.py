@@ -9,8 +9,9 @@ from browse_together.contract.calls import Call
 from browser_service.carriers.remote_host import RemoteHost
 from browser_service.host_settings import HostSettings
 from tests.support.json import AnyJson
-from tests.support.links import PATIENCE_S, FrontSide, Rogue, front_of, rogue
+from tests.support.links import FrontSide, Rogue, front_of, rogue
 from tests.support.listening import listening
+from tests.support.waiting import PATIENCE_S
 
 pytestmark = pytest.mark.anyio
 

@@ -21,9 +21,10 @@ from browser_service.carriers.remote_host import RemoteHost
 from browser_service.rules.leases import Ownership
 from tests.support.cuttable import Cuttable, cuttable
 from tests.support.json import AnyJson
-from tests.support.links import PATIENCE_S, FrontSide, far, front_of, linked, opened, running
-from tests.support.listening import become, listening
+from tests.support.links import FrontSide, far, front_of, linked, opened, running
+from tests.support.listening import listening
 from tests.support.site import Answer, Site
+from tests.support.waiting import PATIENCE_S, become
 
 pytestmark = pytest.mark.anyio
 

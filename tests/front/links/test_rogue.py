@@ -20,9 +20,10 @@ from browse_together.contract.strokes import Strokes
 from browser_service.carriers import checks, front_end, link
 from browser_service.carriers.messages import FILE, LINK
 from tests.support.json import AnyJson
-from tests.support.links import PATIENCE_S, FrontSide, dialled, front_of, hello, rogue
-from tests.support.listening import become, listening
+from tests.support.links import FrontSide, dialled, front_of, hello, rogue
+from tests.support.listening import listening
 from tests.support.service import RunningService
+from tests.support.waiting import PATIENCE_S, become
 
 pytestmark = pytest.mark.anyio
 

@@ -15,12 +15,12 @@ from browse_together.contract import requests, wire
 from browse_together.contract.pages import Figures
 from browser_service import process
 from browser_service.http import edge, streams, watching
-from tests.support.listening import become, listening
+from tests.support.listening import listening
 from tests.support.service import RunningService
+from tests.support.waiting import PATIENCE_S, become
 
 pytestmark = pytest.mark.anyio
 
-PATIENCE_S = 20
 LIST = b'{"action": "list_pages"}'
 
 

@@ -17,6 +17,7 @@ from browser_service.http.faults import error_response
 from tests.support.json import AnyJson
 from tests.support.listening import connected, listening
 from tests.support.service import Agent, RunningService
+from tests.support.waiting import PATIENCE_S
 
 pytestmark = pytest.mark.anyio
 
@@ -190,7 +191,7 @@ async def test_a_body_of_ten_mebibytes_is_read_and_one_byte_more_is_not(agent: A
 async def test_a_body_that_is_too_large_is_refused_over_a_real_socket(listener: RunningService) -> None:
     async with connected(listener, "agent-1") as agent:
         for content in (LIST + b" " * MAX_MESSAGE_BYTES, pieces(MAX_MESSAGE_BYTES + 1)):
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(PATIENCE_S):
                 reply = await agent.http.post(wire.BROWSER, content=content, headers=JSON)
             assert_envelope(reply, 413, "INVALID_REQUEST")
         assert (await agent.http.get(wire.PAGES)).status_code == 200

@@ -10,9 +10,9 @@ import pytest
 
 from browse_together.client.credentials import mint, token_id
 from browse_together.contract import wire
-from tests.support.listening import PATIENCE_S
 from tests.support.service import Agent, RunningService, running_service, settings_for
 from tests.support.tokens import sharing, token_for
+from tests.support.waiting import PATIENCE_S, become
 
 pytestmark = pytest.mark.anyio
 
@@ -85,11 +85,9 @@ async def test_revoking_ends_calls_that_run_and_frees_pages(service: RunningServ
     async with service.agent("Eve", client_id="eve") as eve, service.agent() as ana:
         await eve.call("open_page", pageId="held")
         waiting = asyncio.create_task(eve.reply("wait", pageId="held", duration=30_000))
-        async with asyncio.timeout(10):
-            while not service.registered_calls("eve"):  # noqa: ASYNC110 - the request has no event
-                await asyncio.sleep(0)
+        await become(lambda: service.registered_calls("eve"))
         await revoke(service, {"clients": ["eve"]})
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE_S):
             assert (await waiting).json()["error"]["code"] == "CANCELLED"
         await ana.call("close_page", pageId="held")
 
@@ -129,7 +127,7 @@ async def test_a_chat_that_shares_a_token_is_revoked_by_its_own_id(service: Runn
 
 async def test_a_token_that_ends_takes_its_running_calls_with_it_and_no_step_follows(service: RunningService) -> None:
     named = await token_for(service, "brief", expires_at=time.time() + 4)
-    async with sharing(service, named) as brief, asyncio.timeout(20):
+    async with sharing(service, named) as brief, asyncio.timeout(PATIENCE_S):
         await brief.call("open_page", pageId="p")
         waits = asyncio.create_task(brief.reply("wait", pageId="p", duration=30_000))
         steps = [{"action": "wait", "duration": 25_000}, {"action": "open_page", "pageId": "late"}]
@@ -148,7 +146,7 @@ async def test_a_body_that_comes_after_its_token_was_revoked_is_not_done(service
         await revoked.wait()
         yield b'{"action": "open_page", "pageId": "late"}'
 
-    async with sharing(service, named) as slow, asyncio.timeout(10):
+    async with sharing(service, named) as slow, asyncio.timeout(PATIENCE_S):
         headers = {"content-type": "application/json"}
         late = asyncio.create_task(slow.http.post(wire.BROWSER, content=body(), headers=headers))
         await begun.wait()

@@ -23,6 +23,7 @@ from browser_service.security.auth import identify_host
 from tests.support.service import Agent, RunningService, running_service, settings_for
 from tests.support.site import Site
 from tests.support.tokens import limited, sharing, token_for
+from tests.support.waiting import PATIENCE_S, become
 
 pytestmark = pytest.mark.anyio
 
@@ -234,7 +235,7 @@ async def test_waiting_for_several_pages_yields_no_more_than_the_token_allows(
     names = ("w1", "w2", "w3")
     for name in names:
         await agent.call("open_page", pageId=name)
-    async with limited(service, "patient", pages=1) as one, asyncio.timeout(20):
+    async with limited(service, "patient", pages=1) as one, asyncio.timeout(PATIENCE_S):
         waiting = [asyncio.create_task(one.reply("claim_page", pageId=name, waitSeconds=10)) for name in names]
         done, _ = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
         assert all("--pages" in each.result().text for each in done)
@@ -357,9 +358,8 @@ async def test_revoking_a_token_ends_the_streams_and_calls_of_all_that_share_it_
                 continue  # of the page that was opened it may tell first
 
         streaming = asyncio.create_task(listen())
-        async with asyncio.timeout(10):
-            while not service.registered_calls(client_id):  # noqa: ASYNC110 - the request has no event
-                await asyncio.sleep(0)
+        async with asyncio.timeout(PATIENCE_S):
+            await become(lambda: service.registered_calls(client_id))
             await service.revoke("lost")
             assert (await waiting).json()["error"]["code"] == "CANCELLED"
             await streaming
@@ -370,7 +370,7 @@ async def test_revoking_a_token_ends_the_streams_and_calls_of_all_that_share_it_
 
 async def test_a_stream_ends_with_the_token_and_later_calls_are_refused(service: RunningService) -> None:
     token = await token_for(service, "short", expires_at=time.time() + 2)
-    async with sharing(service, token) as agent, asyncio.timeout(20):
+    async with sharing(service, token) as agent, asyncio.timeout(PATIENCE_S):
         for query in ({}, {"activity": "1"}):
             assert "event: hello" in (await agent.http.get(wire.EVENTS, params=query)).text  # it came to its end
             if not query:

@@ -3,9 +3,10 @@
 import pytest
 
 from tests.support.idle_time import rests, unused
-from tests.support.listening import become, watching
+from tests.support.listening import watching
 from tests.support.sharing import StartService
 from tests.support.site import Site
+from tests.support.waiting import become
 
 pytestmark = pytest.mark.anyio
 

@@ -8,10 +8,11 @@ from browser_service.observability.visibility import may_see
 from browser_service.store.activity import Row
 from tests.support.account import logging_out, recorded
 from tests.support.json import AnyJson
-from tests.support.listening import become, sent
+from tests.support.listening import sent
 from tests.support.service import Agent, RunningService
 from tests.support.sharing import StartService
 from tests.support.site import Site
+from tests.support.waiting import become
 
 pytestmark = pytest.mark.anyio
 

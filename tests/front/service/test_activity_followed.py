@@ -17,10 +17,11 @@ from browser_service.security.auth import Identity
 from browser_service.store.activity import RowFilter
 from tests.support.account import logging_out, recorded
 from tests.support.json import AnyJson
-from tests.support.listening import become, connected, listening
+from tests.support.listening import connected, listening
 from tests.support.service import Agent
 from tests.support.sharing import StartService
 from tests.support.site import Site
+from tests.support.waiting import PATIENCE_S, become
 
 pytestmark = pytest.mark.anyio
 
@@ -42,7 +43,7 @@ async def test_a_follower_sees_acts_as_they_happen_and_does_not_count_as_present
         assert not service.is_present("b")
         await alice.call("goto", pageId="p", url=logging_out(site))
         await alice.call("click", pageId="p", selector="#logout")
-        name, record = await asyncio.wait_for(anext(stream), 10)
+        name, record = await asyncio.wait_for(anext(stream), PATIENCE_S)
         assert (name, record["client"], record["you"], record["action"]) == ("activity", "Alice", False, "click")
         assert record["requests"][0]["method"] == "POST"
         (kept,) = await recorded(bob, limit=1)
@@ -60,7 +61,7 @@ async def test_a_gateways_stream_carries_no_activity(tmp_path: Path, site: Site)
         await agent.call("goto", pageId="p", url=site.page("/", "x"))
         assert not service.parts.ledger.activity.watchers
         service.parts.clients.repeat_progress("a", "c", 1)
-        while (name := (await asyncio.wait_for(anext(stream), 10))[0]) == "page":
+        while (name := (await asyncio.wait_for(anext(stream), PATIENCE_S))[0]) == "page":
             pass
         assert name == "call"
 
@@ -79,12 +80,12 @@ async def test_a_slow_reader_blocks_nobody_and_learns_how_much_it_missed(
             seen = [await watcher.next() for _ in range(3)]
             assert [one if isinstance(one, int) or one is None else one.action for one in seen] == ["goto", "fill", 3]
             await agent.call("reload_page", pageId="p")
-            last = await asyncio.wait_for(watcher.next(), 10)
+            last = await asyncio.wait_for(watcher.next(), PATIENCE_S)
             assert not isinstance(last, int)
             assert last is not None
             assert last.action == "reload_page"
             activity.end_streams()
-            assert await asyncio.wait_for(watcher.next(), 10) is None
+            assert await asyncio.wait_for(watcher.next(), PATIENCE_S) is None
 
 
 async def test_a_reader_that_stops_reading_costs_the_service_a_bounded_queue(tmp_path: Path) -> None:
@@ -101,7 +102,7 @@ async def test_a_reader_that_stops_reading_costs_the_service_a_bounded_queue(tmp
         await reader.readuntil(b"hello")  # and no more from now on
         activity = service.parts.ledger.activity
         (watcher,) = activity.watchers
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE_S):
             while not watcher.dropped:
                 activity.note(Identity(client_id="b"), noted, Outcome(call_id="c"), "c", 0)
                 await asyncio.sleep(0)  # the stream's turn to send, if its reader takes it
@@ -120,7 +121,7 @@ async def test_streams_of_followers_end_with_the_service(tmp_path: Path) -> None
         assert (await anext(stream))[0] == "hello"
         service.parts.ledger.activity.end_streams()
         with pytest.raises(StopAsyncIteration):
-            await asyncio.wait_for(anext(stream), 10)
+            await asyncio.wait_for(anext(stream), PATIENCE_S)
         await become(lambda: not service.parts.ledger.activity.watchers)
 
 

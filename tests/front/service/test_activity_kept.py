@@ -9,10 +9,11 @@ import pytest
 
 from browse_together.contract import wire
 from tests.support.account import forgotten, recorded
-from tests.support.listening import become, connected, listening, sent
+from tests.support.listening import connected, listening, sent
 from tests.support.service import Agent, running_service, settings_for
 from tests.support.sharing import StartService
 from tests.support.site import Site
+from tests.support.waiting import become
 
 pytestmark = pytest.mark.anyio
 

@@ -16,9 +16,10 @@ import pytest
 from browse_together.contract import wire
 from browse_together.contract.errors import InvalidRequest
 from tests.support.json import AnyJson
-from tests.support.listening import PATIENCE_S, become, connected, listening, sent, watching
+from tests.support.listening import connected, listening, sent, watching
 from tests.support.service import Agent, RunningService
 from tests.support.site import Site
+from tests.support.waiting import PATIENCE_S, become
 
 pytestmark = pytest.mark.anyio
 

@@ -17,10 +17,11 @@ from browse_together.contract.calls import CallState
 from browser_service.rules import claims, leases
 from tests.support.bodies import smallest
 from tests.support.json import AnyJson
-from tests.support.listening import become, sent
+from tests.support.listening import sent
 from tests.support.service import Agent, RunningService
 from tests.support.sharing import StartService
 from tests.support.site import Site
+from tests.support.waiting import become
 
 pytestmark = pytest.mark.anyio
 

@@ -9,9 +9,10 @@ from browse_together.contract.errors import HostGone
 from browse_together.contract.events import EventBatch
 from browse_together.contract.pages import PageState
 from tests.support.carriers import JsonCarrier
-from tests.support.listening import become, sent
+from tests.support.listening import sent
 from tests.support.sharing import StartService
 from tests.support.site import Site
+from tests.support.waiting import become
 
 pytestmark = pytest.mark.anyio
 

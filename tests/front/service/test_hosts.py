@@ -16,9 +16,10 @@ from browser_service.security.auth import Identity
 from tests.support.clock import Clock
 from tests.support.fleets import Front, front
 from tests.support.json import AnyJson
-from tests.support.listening import become, sent, watching
+from tests.support.listening import sent, watching
 from tests.support.service import Agent
 from tests.support.site import Site
+from tests.support.waiting import become
 
 pytestmark = pytest.mark.anyio
 

@@ -11,10 +11,11 @@ from browse_together.contract.events import EventBatch
 from tests.support.carriers import LONGEST_DELAY_S, JsonCarrier
 from tests.support.clock import Clock
 from tests.support.json import AnyJson
-from tests.support.listening import become, sent
+from tests.support.listening import sent
 from tests.support.service import Agent
 from tests.support.sharing import StartService
 from tests.support.site import Site
+from tests.support.waiting import become
 
 pytestmark = pytest.mark.anyio
 

@@ -12,9 +12,9 @@ import pytest
 from browse_together.contract.data_files import LINK_FILES
 from browse_together.contract.events import LoginOver
 from tests.front.service.test_person import HTML, as_person, opened, pending, resolve
-from tests.support.listening import become
 from tests.support.sharing import StartService
 from tests.support.site import Answer, Site
+from tests.support.waiting import become
 
 pytestmark = pytest.mark.anyio
 

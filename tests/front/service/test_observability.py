@@ -21,10 +21,10 @@ from browser_service.host.handle.page import BrowserPage
 from browser_service.http import metrics_port
 from browser_service.observability.logging import configure
 from tests.support.fake_host import FakeHost
-from tests.support.listening import become
 from tests.support.service import Agent, settings_for
 from tests.support.sharing import StartService
 from tests.support.site import Site
+from tests.support.waiting import become
 
 pytestmark = pytest.mark.anyio
 

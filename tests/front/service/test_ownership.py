@@ -18,14 +18,14 @@ from browse_together.contract.actions.traits import Claim, Effect
 from browse_together.contract.calls import ClientRef
 from browser_service.rules.leases import Lease
 from tests.support.bodies import smallest
-from tests.support.listening import become, connected, listening, present, sent, watching
+from tests.support.listening import connected, listening, present, sent, watching
 from tests.support.service import Agent, RunningService
 from tests.support.sharing import StartService
 from tests.support.site import Site
+from tests.support.waiting import PATIENCE_S, become
 
 pytestmark = pytest.mark.anyio
 
-SOON_S = 2
 """Less than the pause in which a client that is cut off may come back."""
 FORM = "<h1>Cart</h1><input id=a><select id=s><option>1</select><input id=c type=checkbox><button id=b>b</button>"
 
@@ -273,13 +273,13 @@ async def test_when_presence_ends_leases_lapse_and_running_calls_are_cancelled_b
 
 
 async def test_a_client_that_says_that_it_leaves_is_gone_with_its_last_stream(tmp_path: Path, site: Site) -> None:
-    async with listening(tmp_path / "data") as service, connected(service, "chat-1", "Claude") as agent:
+    running = listening(tmp_path / "data", presence_grace_ms=10 * PATIENCE_S * 1_000)
+    async with running as service, connected(service, "chat-1", "Claude") as agent:
         await agent.call("goto", pageId="p", url=site.page("/", FORM))
         async with present(service, agent), present(service, agent):
             assert (await agent.http.delete(wire.EVENTS)).status_code == 200
             assert lease(service, "p") is not None
-        async with asyncio.timeout(SOON_S):
-            await become(lambda: lease(service, "p") is None)
+        await become(lambda: lease(service, "p") is None)
 
         await agent.call("goto", pageId="p", url=site.url("/"))
         async with present(service, agent):
@@ -287,8 +287,7 @@ async def test_a_client_that_says_that_it_leaves_is_gone_with_its_last_stream(tm
         await become(lambda: not service.is_present("chat-1"))
         assert lease(service, "p") is not None
         await agent.http.delete(wire.EVENTS)  # it is away already
-        async with asyncio.timeout(SOON_S):
-            await become(lambda: lease(service, "p") is None)
+        await become(lambda: lease(service, "p") is None)
 
 
 async def test_a_client_that_comes_back_within_the_grace_keeps_everything(

@@ -7,9 +7,10 @@ from collections.abc import AsyncIterator
 import pytest
 
 from tests.support.json import AnyJson
-from tests.support.listening import become, sent
+from tests.support.listening import sent
 from tests.support.service import Agent, RunningService
 from tests.support.site import Site
+from tests.support.waiting import PATIENCE_S, become
 
 pytestmark = pytest.mark.anyio
 
@@ -146,7 +147,7 @@ async def test_waiting_and_reading_clients_are_shut_out_when_a_page_becomes_priv
     await become(lambda: ownership.waiting == 1)
     await become(lambda: any(run.call.client_id == third.client_id for run in service.running_calls().values()))
     await holder.call("share_page", pageId=NAME, access="private")
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE_S):
         replies = [(await call).json() for call in (waits, reads)]
     assert [reply["error"]["code"] for reply in replies] == ["PAGE_OWNED", "PAGE_OWNED"]
     assert not [word for word in (*TELLING, holder.label) if word in str(replies)]

@@ -14,9 +14,9 @@ from browse_together.contract.data_files import JOURNAL_FILE, KEY_FILE
 from browse_together.contract.wire import DEFAULT_SESSION
 from browser_service.security.seal import Seal
 from browser_service.store.journal import MOST_CLOSED_PAGES, ClosedPage, Journal
-from tests.support.listening import become
 from tests.support.service import Agent, RunningService, running_service, settings_for
 from tests.support.site import Answer, Site
+from tests.support.waiting import PATIENCE_S, become
 
 pytestmark = pytest.mark.anyio
 
@@ -286,7 +286,7 @@ async def test_a_journal_that_cannot_be_written_costs_no_call_its_reply_and_is_w
         await agent.call("goto", pageId="old", url=site.page("/", "<h1>Here</h1>"))
         await agent.call("goto", pageId="closed", url=site.url("/"))
         async with locked(service):
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(PATIENCE_S):
                 reply = (await agent.reply("goto", pageId="new", url=site.url("/new"))).json()
                 await agent.call("close_page", pageId="closed")
                 assert {page["pageId"] for page in (await agent.call("list_pages"))["yours"]} == {"old", "new"}

@@ -15,10 +15,11 @@ from browse_together.contract.frames import View
 from browser_service.host.host import LocalHost
 from tests.support import browsers
 from tests.support.carriers import JsonCarrier, UnreliableCarrier
-from tests.support.listening import become, sent, watching
+from tests.support.listening import sent, watching
 from tests.support.service import Agent, RunningService, running_service, settings_for
 from tests.support.sharing import StartService
 from tests.support.site import Answer, Site
+from tests.support.waiting import become
 
 pytestmark = pytest.mark.anyio
 

@@ -10,8 +10,9 @@ import pytest
 from browse_together.contract import wire
 from browse_together.contract.data_files import JOURNAL_FILE
 from browser_service.process import AlreadyRunning, CannotStart, bind
-from tests.support.listening import PATIENCE_S, listening
+from tests.support.listening import listening
 from tests.support.service import settings_for
+from tests.support.waiting import PATIENCE_S
 
 pytestmark = pytest.mark.anyio
 

@@ -6,10 +6,11 @@ from browse_together.contract import catalogue
 from browse_together.contract.actions.traits import Scope
 from tests.support.bodies import smallest
 from tests.support.json import AnyJson
-from tests.support.listening import become, sent
+from tests.support.listening import sent
 from tests.support.service import Agent, RunningService
 from tests.support.sharing import StartService
 from tests.support.site import Answer, Site
+from tests.support.waiting import become
 
 pytestmark = pytest.mark.anyio
 

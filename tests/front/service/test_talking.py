@@ -13,9 +13,10 @@ from browser_service.rules.halts import PAUSE_S
 from browser_service.spine.register import Record
 from tests.support.account import forgotten, recorded
 from tests.support.json import AnyJson
-from tests.support.listening import PATIENCE_S, become, sent
+from tests.support.listening import sent
 from tests.support.service import Agent, RunningService, running_service, settings_for
 from tests.support.site import Site
+from tests.support.waiting import PATIENCE_S, become
 
 pytestmark = pytest.mark.anyio
 

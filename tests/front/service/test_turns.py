@@ -13,10 +13,11 @@ from browse_together.contract.calls import Call, CallState
 from browse_together.contract.errors import Cancelled, TimedOut
 from browser_service.rules.turns import PageQueue
 from browser_service.waits import turn_on
-from tests.support.listening import PATIENCE_S, become, connected, listening, present, sent, watching
+from tests.support.listening import connected, listening, present, sent, watching
 from tests.support.service import Agent, RunningService
 from tests.support.sharing import StartService
 from tests.support.site import Answer, Received, Site
+from tests.support.waiting import PATIENCE_S, become
 
 pytestmark = pytest.mark.anyio
 

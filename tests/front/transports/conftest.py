@@ -23,6 +23,7 @@ from tests.support.json import AnyJson
 from tests.support.listening import listening
 from tests.support.service import RunningService
 from tests.support.standin import StandIn
+from tests.support.waiting import PATIENCE_S
 
 __all__ = ["_standin", "data_dir", "standin"]
 
@@ -63,7 +64,7 @@ Listen = Callable[..., AbstractAsyncContextManager[Listening]]
 @pytest.fixture(scope="session")
 async def served(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[RunningService]:
     with browsers.none():
-        running = listening(tmp_path_factory.mktemp("served"))
+        running = listening(tmp_path_factory.mktemp("served"), presence_grace_ms=10 * PATIENCE_S * 1_000)
         service = await running.__aenter__()
     yield service
     await running.__aexit__(None, None, None)

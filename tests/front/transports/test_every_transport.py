@@ -14,6 +14,7 @@ from mcp_gateway.websocket_client import websocket_client
 from tests.front.transports.conftest import KEY, Listen, Listening
 from tests.support.gateway_fixtures import connection
 from tests.support.standin import StandIn
+from tests.support.waiting import PATIENCE_S
 
 __all__ = ["connection"]
 
@@ -27,7 +28,7 @@ CALLS = 3
 async def test_one_call_is_one_post_to_the_service(
     before_standin: Listening, standin: StandIn, connection: Connection, mode: str
 ) -> None:
-    async with asyncio.timeout(20), before_standin.http() as http:
+    async with asyncio.timeout(PATIENCE_S), before_standin.http() as http:
         ways: dict[str, Callable[[], Client]] = {
             "in this process, as stdio has it": lambda: Client(connection.server(), mode=mode),
             "http": lambda: Client(streamable_http_client(before_standin.url, http_client=http), mode=mode),
@@ -46,7 +47,11 @@ async def test_one_call_is_one_post_to_the_service(
 
 async def test_http_and_websockets_are_served_at_the_paths_that_settings_name(listen: Listen) -> None:
     paths = {"mcp_path": "/of/agents", "ws_path": "/stream"}
-    async with asyncio.timeout(20), listen(transport="http,sse,websocket", **paths) as gateway, gateway.http() as http:
+    async with (
+        asyncio.timeout(PATIENCE_S),
+        listen(transport="http,sse,websocket", **paths) as gateway,
+        gateway.http() as http,
+    ):
         served = {name: urlsplit(url).path for name, url in gateway.urls.items()}
         assert served == {"http": "/of/agents", "sse": "/sse", "websocket": "/stream"}
         for client in (

@@ -15,14 +15,13 @@ from mcp_gateway.connection import Connection
 from mcp_gateway.gateway import Gateway
 from tests.front.transports.conftest import KEY, OTHER_KEY, Listen, Listening
 from tests.support.json import AnyJson
-from tests.support.listening import become
 from tests.support.service import RunningService
 from tests.support.standin import Seen, StandIn, success
+from tests.support.waiting import PATIENCE_S, become
 
 pytestmark = pytest.mark.anyio
 
 JSON = {"content-type": "application/json", "accept": "application/json, text/event-stream"}
-SOON_S = 2
 """Less than the pause in which a client that is cut off may come back."""
 HELLO = {
     "jsonrpc": "2.0",
@@ -215,7 +214,7 @@ async def test_wrong_keys_are_not_tried_without_end_and_right_ones_come_in(gatew
 
 
 async def test_older_clients_use_sse(listen: Listen) -> None:
-    async with listen(transport="sse") as gateway, asyncio.timeout(20):
+    async with listen(transport="sse") as gateway, asyncio.timeout(PATIENCE_S):
         headers = {"Authorization": f"Bearer {KEY}"}
         async with Client(sse_client(gateway.urls["sse"], headers=headers), mode="legacy") as client:
             assert "sse-page" in await text(client, "open_page", pageId="sse-page")
@@ -235,7 +234,7 @@ async def test_a_reply_is_one_body_unless_something_is_told_before_it(
         return success({"heard": seen.body["action"]})
 
     standin.answer = wait
-    async with asyncio.timeout(20), before_standin.http() as http:
+    async with asyncio.timeout(PATIENCE_S), before_standin.http() as http:
         opened = await http.post(before_standin.url, json=HELLO, headers=JSON)
         session = {"mcp-session-id": opened.headers["mcp-session-id"], "mcp-protocol-version": "2025-06-18"}
         call = {"jsonrpc": "2.0", "id": "c", "method": "tools/call", "params": {"name": "list_pages", "arguments": {}}}
@@ -327,7 +326,7 @@ async def test_pages_of_sessions_are_free_at_once_when_these_end_or_their_gatewa
         page = served.parts.directory.get(page_id)
         return page is not None and page.holder_id is None
 
-    assert served.settings.tuning.presence_grace_ms > SOON_S * 1_000
+    assert served.settings.tuning.presence_grace_ms > PATIENCE_S * 1_000
     async with listen() as gateway:
         async with gateway.http() as http:
             for page_id in ("deleted", "ended"):
@@ -339,8 +338,6 @@ async def test_pages_of_sessions_are_free_at_once_when_these_end_or_their_gatewa
                 assert not is_free(page_id)
                 if page_id == "deleted":
                     assert (await http.delete(gateway.url, headers=session)).status_code == 200
-        async with asyncio.timeout(SOON_S):
-            await become(lambda: is_free("deleted"))
+        await become(lambda: is_free("deleted"))
         assert not is_free("ended")
-    async with asyncio.timeout(SOON_S):
-        await become(lambda: is_free("ended"))
+    await become(lambda: is_free("ended"))

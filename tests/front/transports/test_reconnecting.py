@@ -18,11 +18,11 @@ from tests.front.transports.conftest import KEY, Listen, Listening
 from tests.support.cuttable import Cuttable, cuttable
 from tests.support.json import AnyJson
 from tests.support.standin import Seen, StandIn, success
+from tests.support.waiting import PATIENCE_S
 
 pytestmark = pytest.mark.anyio
 
 QUICK = Reconnect(delay_ms=10)
-PATIENCE_S = 20
 
 
 async def text(client: Client, tool: str, **arguments: AnyJson) -> str:

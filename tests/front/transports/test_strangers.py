@@ -19,12 +19,10 @@ from mcp_gateway.transports import messages
 from mcp_gateway.transports.access import HELD, digest
 from mcp_gateway.websocket_client import NotConnected, websocket_client
 from tests.front.transports.conftest import KEY, OTHER_KEY, Listen, Listening, before
-from tests.support.listening import become
 from tests.support.standin import StandIn
+from tests.support.waiting import PATIENCE_S, become
 
 pytestmark = pytest.mark.anyio
-
-PATIENCE_S = 20
 
 
 def address(url: str) -> str:

@@ -19,9 +19,9 @@ from mcp_gateway.websocket_client import NotConnected, websocket_client
 from tests.front.transports.conftest import KEY, OTHER_KEY, Listen, Listening
 from tests.support.certificates import certificate
 from tests.support.json import AnyJson
-from tests.support.listening import become
 from tests.support.service import RunningService
 from tests.support.standin import Seen, StandIn, success
+from tests.support.waiting import PATIENCE_S, become
 
 pytestmark = pytest.mark.anyio
 
@@ -45,7 +45,10 @@ async def gateway(listen: Listen) -> AsyncIterator[Listening]:
 async def opened(gateway: Listening, query: str = "", **options: AnyJson) -> AsyncIterator[ClientConnection]:
     """Open a websocket with the key in a header, or as these options of the library say. Any: any option."""
     usual: dict[str, AnyJson] = {"additional_headers": BEARER, "proxy": None, "compression": None}
-    async with asyncio.timeout(20), connect(gateway.urls["websocket"] + query, **(usual | options)) as websocket:
+    async with (
+        asyncio.timeout(PATIENCE_S),
+        connect(gateway.urls["websocket"] + query, **(usual | options)) as websocket,
+    ):
         yield websocket
 
 
@@ -214,7 +217,7 @@ async def test_what_is_told_meanwhile_comes_by_the_websocket(gateway: Listening)
         told.put_nowait(type(message).__name__)
 
     transport = websocket_client(gateway.urls["websocket"], key=KEY)
-    async with asyncio.timeout(20), Client(transport, mode="legacy", message_handler=note) as client:
+    async with asyncio.timeout(PATIENCE_S), Client(transport, mode="legacy", message_handler=note) as client:
         await client.session.subscribe_resource("browse://pages")
         await text(client, "open_page", pageId="told-page")
         assert await told.get() == "ResourceUpdatedNotification"
@@ -235,7 +238,7 @@ async def test_progress_comes_by_the_websocket(before_standin: Listening, standi
         told.put_nowait(message)
 
     standin.answer = wait
-    async with asyncio.timeout(20), client_of(before_standin) as client:
+    async with asyncio.timeout(PATIENCE_S), client_of(before_standin) as client:
         pending = asyncio.create_task(client.call_tool("goto", {"url": "http://x/"}, progress_callback=tell))
         call_id = (await standin.call()).headers["x-browse-call"]
         standin.emit("call", {"callId": call_id, "clientId": "c", "state": "running", "elapsedMs": 4_100})

@@ -13,6 +13,7 @@ from tests.support.json import AnyJson
 from tests.support.service import Agent
 from tests.support.site import Answer
 from tests.support.tab import Tab, closed_port
+from tests.support.waiting import PATIENCE_S, become
 
 pytestmark = [pytest.mark.anyio, pytest.mark.one_window, pytest.mark.thorough]
 
@@ -303,11 +304,10 @@ async def test_a_page_that_is_closed_under_way_says_so(tab: Tab) -> None:
     async def go() -> None:
         errors.append(await tab.error("goto", pageId="tab", url=url))
 
-    with anyio.fail_after(10):
+    with anyio.fail_after(PATIENCE_S):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(go)
-            while not tab.site.counts["/never"]:
-                await anyio.lowlevel.checkpoint()
+            await become(lambda: tab.site.counts["/never"])
             await tab.call("close_page", pageId="tab")
     release.set()
     assert (errors[0]["code"], errors[0]["status"]) == ("PAGE_NOT_FOUND", 404)

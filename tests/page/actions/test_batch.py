@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from browse_together.contract import wire
-from tests.support.listening import become
 from tests.support.service import Agent
 from tests.support.site import Answer
 from tests.support.tab import Tab
+from tests.support.waiting import become
 
 pytestmark = [pytest.mark.anyio, pytest.mark.one_window]
 

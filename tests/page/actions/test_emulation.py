@@ -8,10 +8,10 @@ import pytest
 
 from browser_service.host.tabs.secrecy import shot_without_secrets
 from browser_service.host.watching.phone import Fit
-from tests.support.listening import become
 from tests.support.service import Agent, RunningService
 from tests.support.site import Site
 from tests.support.tab import Tab
+from tests.support.waiting import become
 
 pytestmark = [pytest.mark.anyio, pytest.mark.one_window]
 

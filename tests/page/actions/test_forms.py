@@ -12,6 +12,7 @@ from tests.support.json import AnyJson
 from tests.support.service import Agent
 from tests.support.site import Answer, Received
 from tests.support.tab import Tab
+from tests.support.waiting import PATIENCE_S
 
 pytestmark = [pytest.mark.anyio, pytest.mark.one_window]
 
@@ -174,7 +175,7 @@ async def test_fill_fails_and_names_the_value_if_the_page_changes_it(tab: Tab) -
 
 async def test_a_long_text_that_a_page_puts_in_place_of_a_number_is_cut_and_delays_nothing(tab: Tab) -> None:
     await tab.show("<textarea id=i oninput=\"this.value = 'x'.repeat(500000)\"></textarea>")
-    with anyio.fail_after(10):
+    with anyio.fail_after(20):
         error = await tab.error("fill", selector="#i", value="-1.5")
     assert "… (500000 characters) instead of '-1.5'" in error["message"]
     assert len(error["message"]) < 500
@@ -188,13 +189,13 @@ async def test_a_value_reverted_after_the_reply_is_reported_once_with_the_next(t
     now = threading.Semaphore(0)
 
     def wait_for_it(_: Received) -> Answer:
-        now.acquire(timeout=10)
+        now.acquire(timeout=PATIENCE_S)
         return Answer("")
 
     async def take_back() -> None:
         before = tab.site.counts["/taken"]
         now.release()
-        with anyio.fail_after(10):
+        with anyio.fail_after(PATIENCE_S):
             while tab.site.counts["/taken"] == before:  # noqa: ASYNC110 - no event tells it
                 await anyio.sleep(0.01)  # between two looks at the site's counts
 

@@ -14,10 +14,10 @@ from jsonschema import Draft202012Validator
 from browser_service.host.pages.entry import PageEntry
 from tests.support.har import HAR
 from tests.support.json import AnyJson
-from tests.support.listening import become
 from tests.support.service import RunningService
 from tests.support.site import Answer, Site
 from tests.support.tab import Tab
+from tests.support.waiting import become
 
 pytestmark = [pytest.mark.anyio, pytest.mark.one_window]
 

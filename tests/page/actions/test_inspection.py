@@ -1,7 +1,5 @@
 """Tests a page's console, what its scripts threw, and the frames that it is made of."""
 
-import asyncio
-
 import pytest
 from playwright.async_api import JSHandle
 
@@ -9,6 +7,7 @@ from tests.support.listening import become
 from tests.support.service import Agent
 from tests.support.site import Answer, Site
 from tests.support.tab import Tab
+from tests.support.waiting import found
 
 pytestmark = [pytest.mark.anyio, pytest.mark.one_window]
 
@@ -81,10 +80,10 @@ setTimeout(broken);
 
 async def _messages(agent: Agent, least: int, **arguments: object) -> list[dict[str, str]]:
     """Wait for a number of messages, which the browser reports a moment after they were written."""
-    async with asyncio.timeout(10):
-        while len(found := (await agent.call("get_console_messages", **arguments))["messages"]) < least:  # noqa: ASYNC110 - no event tells it
-            await asyncio.sleep(0.02)  # between two calls
-    return [*found]
+    listed = await found(
+        lambda: agent.call("get_console_messages", **arguments), lambda listed: len(listed["messages"]) >= least
+    )
+    return [*listed["messages"]]
 
 
 async def test_console_messages_and_exceptions_are_listed_from_the_start(tab: Tab) -> None:

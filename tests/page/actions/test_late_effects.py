@@ -11,9 +11,9 @@ from websockets.asyncio.server import ServerConnection, serve
 from browser_service.host.tabs import late_effects, observation
 from browser_service.host.tabs.observation import Observation
 from tests.support.json import AnyJson
-from tests.support.listening import PATIENCE_S, become
 from tests.support.service import RunningService
 from tests.support.tab import Tab
+from tests.support.waiting import PATIENCE_S, become
 
 pytestmark = [pytest.mark.anyio, pytest.mark.one_window]
 

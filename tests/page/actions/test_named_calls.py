@@ -11,6 +11,7 @@ from tests.support.json import AnyJson
 from tests.support.named_calls import named_calls
 from tests.support.service import Agent
 from tests.support.site import Answer, Site
+from tests.support.waiting import PATIENCE_S
 
 pytestmark = [pytest.mark.anyio, pytest.mark.one_window]
 
@@ -112,7 +113,7 @@ CLOSED: Final = (
 async def test_content_beyond_selectors_is_read_as_a_page_of_its_own(agent: Agent, site: Site, html: str) -> None:
     site.page("/inner", "<p>inner words<button>Press</button>")
     url, listed = site.page("/", html), dict[str, AnyJson]()
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE_S):
         while "advice" not in listed:  # on a busy machine Chromium sometimes makes no frame of an object
             await agent.call("goto", pageId="tab", url=url)
             listed = await agent.call("list_frames", pageId="tab")

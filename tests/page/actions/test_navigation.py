@@ -11,10 +11,10 @@ from functools import partial
 import anyio
 import pytest
 
-from tests.support.listening import PATIENCE_S
 from tests.support.service import Agent
 from tests.support.site import Answer, Site
 from tests.support.tab import Tab
+from tests.support.waiting import PATIENCE_S
 
 pytestmark = [pytest.mark.anyio, pytest.mark.one_window]
 

@@ -4,7 +4,6 @@ import inspect
 import re
 from collections.abc import Callable
 
-import anyio
 import pytest
 from playwright.async_api import Locator, Page
 from pydantic.alias_generators import to_camel
@@ -12,10 +11,10 @@ from pydantic.alias_generators import to_camel
 from browse_together.contract.catalogue import ACTIONS
 from browse_together.contract.schema import full_schema
 from tests.support.json import AnyJson
-from tests.support.listening import PATIENCE_S
 from tests.support.service import Agent
 from tests.support.site import Answer, Site
 from tests.support.tab import Tab
+from tests.support.waiting import found
 
 pytestmark = pytest.mark.anyio
 
@@ -55,10 +54,8 @@ async def test_list_pages_distinguishes_your_pages_from_others(agent: Agent, oth
     url = site.page("/a", "a")
     await agent.call("goto", pageId="mine", url=url)
     await other.call("goto", pageId="theirs", url=url)
-    listed = await agent.call("list_pages")
-    with anyio.fail_after(PATIENCE_S):
-        while not listed["yours"][0]["title"]:  # it follows within a moment where the browser is slow
-            listed = await agent.call("list_pages")
+    # Its title follows within a moment where the browser is slow.
+    listed = await found(lambda: agent.call("list_pages"), lambda listed: listed["yours"][0]["title"])
     mine, theirs = listed["yours"][0], next(page for page in listed["others"] if page["pageId"] == "theirs")
     assert {**mine, "revision": 0, "actedMsAgo": 0} == {
         "pageId": "mine",

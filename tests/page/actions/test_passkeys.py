@@ -1,14 +1,13 @@
 """Tests that a page which waits for a passkey is named, and that the wait ends where nobody can give one."""
 
-import asyncio
 import re
 
 import pytest
 
 from tests.support.json import AnyJson
-from tests.support.listening import PATIENCE_S
 from tests.support.site import Site
 from tests.support.tab import Tab
+from tests.support.waiting import found
 
 pytestmark = [pytest.mark.anyio, pytest.mark.one_window]
 
@@ -123,9 +122,7 @@ async def test_a_passkey_is_refused_while_a_person_has_the_page_too_whose_mouse_
     await tab.show(asking(CREATE).replace("b.onclick = () => { ask() }", later), host="localhost")
     await clicked(tab)
     asked = await tab.call("request_human", kind="decision", message="Which tea?", timeout=1)
-    async with asyncio.timeout(PATIENCE_S):
-        while "NotAllowedError" not in str((await tab.call("snapshot"))["snapshot"]):
-            pass
+    await found(lambda: tab.call("snapshot"), lambda seen: "NotAllowedError" in seen["snapshot"])
     await tab.call("request_human", requestId=asked["requestId"], withdraw=True)
 
 

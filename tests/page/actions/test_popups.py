@@ -5,9 +5,9 @@ import time
 
 import pytest
 
-from tests.support.listening import become
 from tests.support.service import Agent, RunningService
 from tests.support.site import Answer, Site
+from tests.support.waiting import become
 
 pytestmark = pytest.mark.anyio
 

@@ -11,9 +11,9 @@ from PIL import Image
 
 from browse_together.contract.installation import install_command
 from browser_service.host.record.recording import Video
-from tests.support.listening import become
 from tests.support.service import Agent, RunningService
 from tests.support.tab import Tab
+from tests.support.waiting import become
 
 pytestmark = [pytest.mark.anyio, pytest.mark.one_window]
 

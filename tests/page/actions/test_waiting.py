@@ -15,6 +15,7 @@ from browse_together.contract.catalogue import ACTIONS
 from tests.support.json import AnyJson
 from tests.support.site import Answer
 from tests.support.tab import Tab
+from tests.support.waiting import PATIENCE_S, found
 
 pytestmark = [pytest.mark.anyio, pytest.mark.one_window]
 
@@ -35,11 +36,10 @@ async def _under_way(tab: Tab, action: str, **arguments: AnyJson) -> AsyncIterat
     async def run() -> None:
         under.replies.append(await tab.agent.reply(action, headers={wire.CALL_ID: call_id}, **arguments))
 
-    with anyio.fail_after(15):
+    with anyio.fail_after(PATIENCE_S):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(run)
-            while (await tab.agent.reply("get_call", callId=call_id, wait=0)).status_code != 200:
-                await anyio.lowlevel.checkpoint()
+            await found(lambda: tab.agent.reply("get_call", callId=call_id, wait=0), lambda reply: reply.is_success)
             yield under
 
 

@@ -10,10 +10,10 @@ from websockets.asyncio.server import ServerConnection, serve
 
 from browser_service.host.tabs import observation
 from tests.page.liars.pages import CANNOT, HITS, LIARS, Liar
-from tests.support.listening import PATIENCE_S
 from tests.support.service import RunningService
 from tests.support.site import Answer, Site
 from tests.support.tab import Tab
+from tests.support.waiting import PATIENCE_S
 
 pytestmark = pytest.mark.anyio
 

@@ -8,10 +8,10 @@ import pytest
 
 from browse_together.contract import wire
 from tests.support.json import AnyJson
-from tests.support.listening import become
 from tests.support.service import Agent, RunningService
 from tests.support.site import Answer, Site
 from tests.support.tokens import limited
+from tests.support.waiting import become, found
 
 pytestmark = pytest.mark.anyio
 BANK = "<title>Bank</title><h1>Balance 4711</h1>"
@@ -180,9 +180,10 @@ async def test_going_back_to_another_clients_page_reveals_only_its_origin(
     await agent.call("release_page", pageId="s")
     await shopper.call("claim_page", pageId="s")
     replies = [(await shopper.reply("go_back", pageId="s")).json()]
-    async with asyncio.timeout(10):
-        while not (told := [notice["text"] for reply in replies for notice in reply["notices"]]):
-            replies.append((await shopper.reply("list_pages")).json())
+    if not replies[0]["notices"]:
+        listed = await found(lambda: shopper.reply("list_pages"), lambda reply: reply.json()["notices"])
+        replies.append(listed.json())
+    told = [notice["text"] for reply in replies for notice in reply["notices"]]
     assert f"s: {bank.removesuffix('/bank')} may not be opened and was blocked: your token is for" in told[0]
     assert leaked(*replies) == []
     assert "/bank" not in str(replies)
@@ -207,11 +208,8 @@ async def test_a_video_ends_where_its_page_comes_elsewhere(shopper: Agent, agent
     await shopper.call("record_video", pageId="s", command="start")
     await shopper.call("release_page", pageId="s")
     await agent.call("goto", pageId="s", url=bank)
-    told = ""
-    async with asyncio.timeout(20):
-        while "The video of s is kept" not in told:
-            told = (await shopper.reply("list_pages")).text
-    assert "it ended because the page came to another origin" in told
+    told = await found(lambda: shopper.reply("list_pages"), lambda reply: "The video of s is kept" in reply.text)
+    assert "it ended because the page came to another origin" in told.text
 
 
 async def test_nothing_is_done_on_a_shared_page_that_is_leaving(

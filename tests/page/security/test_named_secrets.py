@@ -16,9 +16,9 @@ from browse_together.contract.named_secrets import NamedSecret
 from browser_service.security.one_time_codes import from_authenticator
 from browser_service.security.secret_commands import SecretCommand
 from tests.support.json import AnyJson
-from tests.support.listening import become
 from tests.support.service import Agent, RunningService
 from tests.support.site import Answer, Received, Site
+from tests.support.waiting import become
 
 pytestmark = pytest.mark.anyio
 

@@ -19,6 +19,7 @@ from tests.support.json import AnyJson
 from tests.support.service import Agent, RunningService
 from tests.support.site import Answer, Site
 from tests.support.tokens import limited
+from tests.support.waiting import found
 
 pytestmark = pytest.mark.anyio
 
@@ -139,11 +140,11 @@ async def test_a_secret_on_a_page_is_told_by_no_tool_route_or_resource(
 
 async def card_of(agent: Agent, page: str, shown: Callable[[AnyJson], bool]) -> str:
     """Return the card of a page once its frame is as expected."""
-    async with asyncio.timeout(20):
-        while True:
-            reply = await agent.http.get(f"{wire.WALL_CARD}/{page}")
-            if shown(reply.json()["result"].get("frame") or {}):
-                return reply.text
+    card = await found(
+        lambda: agent.http.get(f"{wire.WALL_CARD}/{page}"),
+        lambda reply: shown(reply.json()["result"].get("frame") or {}),
+    )
+    return card.text
 
 
 async def test_a_refused_look_is_on_record_as_a_refused_call_is(agent: Agent, other: Agent, site: Site) -> None:

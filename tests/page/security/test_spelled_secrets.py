@@ -15,9 +15,9 @@ from browse_together.contract.named_secrets import NamedSecret
 from browser_service.security.concealment import Concealment
 from tests.pure.security.test_spellings import SPELLINGS
 from tests.support.json import AnyJson
-from tests.support.listening import become
 from tests.support.service import Agent, RunningService
 from tests.support.site import Answer, Site
+from tests.support.waiting import become
 
 pytestmark = pytest.mark.anyio
 

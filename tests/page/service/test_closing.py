@@ -6,9 +6,10 @@ import pytest
 from playwright.async_api import Page
 
 from browser_service.host.record.settings import PageSettings
-from tests.support.listening import PATIENCE_S, become, sent
+from tests.support.listening import sent
 from tests.support.service import Agent, RunningService
 from tests.support.site import Site
+from tests.support.waiting import PATIENCE_S, become
 
 pytestmark = pytest.mark.anyio
 

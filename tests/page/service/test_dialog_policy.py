@@ -3,9 +3,9 @@
 import pytest
 
 from tests.support.dialogs import notices
-from tests.support.listening import become
 from tests.support.service import Agent, RunningService
 from tests.support.site import Site
+from tests.support.waiting import become
 
 pytestmark = pytest.mark.anyio
 

@@ -14,9 +14,10 @@ from browse_together.contract import wire
 from browser_service.host.record.life import Life
 from tests.support.dialogs import CONFIRM, OPENER, asking, asks, notices
 from tests.support.json import AnyJson
-from tests.support.listening import become, sent
+from tests.support.listening import sent
 from tests.support.service import Agent, RunningService
 from tests.support.site import Site
+from tests.support.waiting import become
 
 pytestmark = pytest.mark.anyio
 

@@ -5,9 +5,9 @@ import re
 import pytest
 
 from browse_together.contract.model import Json
-from tests.support.listening import become
 from tests.support.service import Agent, RunningService
 from tests.support.site import Answer, Received, Site
+from tests.support.waiting import become
 
 pytestmark = pytest.mark.anyio
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+from functools import partial
 
 import pytest
 
@@ -9,9 +10,9 @@ from browse_together.contract import catalogue
 from browse_together.contract.errors import CallNotFound
 from browser_service.host.sessions.session import SessionEntry
 from browser_service.spine.register import CallRegister, Reply
-from tests.support.listening import PATIENCE_S, become
 from tests.support.service import Agent
 from tests.support.site import Site
+from tests.support.waiting import become, found
 
 pytestmark = [pytest.mark.anyio, pytest.mark.thorough]
 
@@ -47,9 +48,8 @@ async def test_the_oldest_ended_calls_are_forgotten_and_no_running_one() -> None
 async def test_what_a_page_logged_is_not_kept_by_the_driver(agent: Agent, site: Site) -> None:
     before = _handles()
     await agent.call("goto", pageId="p", url=site.page("/talks", TALKS))
-    async with asyncio.timeout(PATIENCE_S):
-        while len((await agent.call("get_console_messages", pageId="p"))["messages"]) < 50:
-            continue  # a busy browser tells some of them a moment after the page is there
+    said = partial(agent.call, "get_console_messages", pageId="p")
+    await found(said, lambda told: len(told["messages"]) >= 50)  # a busy browser tells some of them a moment later
     await become(lambda: _handles() <= before)
 
 

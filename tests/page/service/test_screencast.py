@@ -14,9 +14,9 @@ from browse_together.contract.strokes import Stroke, Strokes
 from browser_service.host.tabs import cast, secrecy
 from browser_service.host.tabs.secrecy import secrets_on
 from browser_service.host.watching import hands, screencast
-from tests.support.listening import PATIENCE_S, become
 from tests.support.service import Agent, RunningService
 from tests.support.site import Site
+from tests.support.waiting import PATIENCE_S, become
 
 pytestmark = [pytest.mark.anyio, pytest.mark.thorough]
 

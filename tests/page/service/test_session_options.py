@@ -10,9 +10,9 @@ import pytest
 from browse_together.contract.catalogue import ACTIONS
 from browse_together.contract.schema import full_schema, properties_of
 from tests.support.json import AnyJson
-from tests.support.listening import become
 from tests.support.service import Agent, RunningService
 from tests.support.site import Answer, Site
+from tests.support.waiting import become
 
 pytestmark = pytest.mark.anyio
 

@@ -7,9 +7,9 @@ from playwright.async_api import Error, Page
 
 from browser_service.host.sessions.spare_window import SpareWindow
 from browser_service.host.sessions.spare_windows import SpareWindows
-from tests.support.listening import become
 from tests.support.service import Agent, RunningService
 from tests.support.site import Site
+from tests.support.waiting import become
 
 pytestmark = pytest.mark.anyio
 

@@ -15,9 +15,9 @@ from browse_together.contract.frames import View
 from browser_service.host.tabs import secrecy
 from browser_service.host.watching import screencast, thumbnails
 from tests.support.json import AnyJson
-from tests.support.listening import PATIENCE_S, become
 from tests.support.service import Agent, RunningService, running_service, settings_for
 from tests.support.site import Site
+from tests.support.waiting import PATIENCE_S, become, found
 
 pytestmark = pytest.mark.anyio
 
@@ -30,14 +30,15 @@ PAGE = """<body style="margin:0;background:red">
 
 async def pictures(service: RunningService, agent: Agent, action: str) -> dict[str, AnyJson]:
     """Wait for the pictures of the agent's last act of this kind, and return them."""
-    async with asyncio.timeout(PATIENCE_S), service.agent(operator=True) as person:
-        while True:
-            listed = await person.http.get(wire.ACTIVITY, params={"client": agent.label, "action": action})
-            (newest, *_) = listed.json()["result"]["records"]
-            found = await person.http.get(wire.ACTIVITY_PICTURES, params={"ids": str(newest["id"])})
-            if shown := found.json()["result"]["pictures"]:
-                return dict(shown[str(newest["id"])])
-            await asyncio.sleep(0.02)  # pictures are made behind the reply, which nothing tells
+    async with service.agent(operator=True) as person:
+        listed = await person.http.get(wire.ACTIVITY, params={"client": agent.label, "action": action})
+        newest = str(listed.json()["result"]["records"][0]["id"])
+
+        async def shown() -> dict[str, AnyJson]:
+            answer = await person.http.get(wire.ACTIVITY_PICTURES, params={"ids": newest})
+            return dict(answer.json()["result"]["pictures"])
+
+        return dict((await found(shown))[newest])
 
 
 def colour(picture: dict[str, AnyJson]) -> tuple[int, ...]:

@@ -14,9 +14,10 @@ from browser_service.host.background import bounded
 from browser_service.host.record import traces
 from browser_service.host.sessions import windows
 from tests.support.json import AnyJson
-from tests.support.listening import become, sent
+from tests.support.listening import sent
 from tests.support.service import Agent, RunningService
 from tests.support.site import Answer, Site
+from tests.support.waiting import become
 
 pytestmark = pytest.mark.anyio
 

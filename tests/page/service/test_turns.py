@@ -6,9 +6,10 @@ import threading
 import pytest
 
 from browse_together.contract.calls import CallState
-from tests.support.listening import PATIENCE_S, become, sent, watching
+from tests.support.listening import sent, watching
 from tests.support.service import Agent, RunningService
 from tests.support.site import Site
+from tests.support.waiting import PATIENCE_S, become
 
 pytestmark = [pytest.mark.anyio, pytest.mark.thorough]
 

@@ -10,6 +10,7 @@ import pytest
 from browse_together.contract.wire import ACTIVITY, BROWSER, PAGES
 from tests.support.site import Answer, Site
 from tests.support.terminal import Terminal
+from tests.support.waiting import PATIENCE_S
 
 
 class Caller:
@@ -71,7 +72,7 @@ def test_following_shows_an_act_as_it_happens(running: Terminal, robin: Caller, 
         robin.call("goto", "robin", url=site.page("/now", "x"))
         record = json.loads(following.stdout.readline())
         following.terminate()
-        following.communicate(timeout=20)
+        following.communicate(timeout=PATIENCE_S)
     assert (before["action"], record["action"], record["arguments"]) == ("click", "goto", {"url": site.url("/now")})
     assert record["id"] > before["id"]
 

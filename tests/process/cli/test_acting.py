@@ -16,6 +16,7 @@ from tests.process.cli.conftest import VIEWPORT
 from tests.support.completion import completions
 from tests.support.site import Answer, Site
 from tests.support.terminal import Terminal, eventually
+from tests.support.waiting import PATIENCE_S
 
 
 @pytest.fixture
@@ -148,7 +149,7 @@ def test_an_interrupted_call_is_cancelled(running: Terminal, site: Site) -> None
     with running.start("run", "goto", url, "--page", "never") as going:
         eventually(lambda: site.counts["/never"] == 1)
         going.send_signal(signal.SIGINT)
-        assert going.wait(20) != 0
+        assert going.wait(PATIENCE_S) != 0
 
     def outcomes() -> list[str]:
         logged = [json.loads(line) for line in running.succeed("logs", "--lines", "3").out.splitlines()]

@@ -23,6 +23,7 @@ from browser_service.store import journal_file
 from tests.process.cli.conftest import VIEWPORT
 from tests.support.site import Answer, Site
 from tests.support.terminal import Terminal, eventually
+from tests.support.waiting import PATIENCE_S
 
 
 def test_a_service_is_started_found_and_ended(terminal: Terminal) -> None:
@@ -151,7 +152,7 @@ def test_in_the_foreground_it_runs_until_a_signal_which_is_an_ordinary_end(termi
     with terminal.start("up") as process:
         eventually(lambda: terminal.service is not None)
         process.send_signal(signal.SIGTERM)
-        assert process.wait(20) == 0
+        assert process.wait(PATIENCE_S) == 0
         assert process.stderr
         assert json.loads(process.stderr.readline())["event"] == "listening"
     assert not (terminal.data_dir / INSTANCE_FILE).exists()
@@ -238,7 +239,7 @@ def test_logs_shows_the_last_lines_and_follows(running: Terminal) -> None:
         running.succeed("run", "list_sessions")
         assert '"list_sessions"' in next(line for line in following.stdout if '"event": "call"' in line)
         following.send_signal(signal.SIGINT)
-        following.wait(10)
+        following.wait(PATIENCE_S)
 
 
 def test_logs_of_a_service_that_never_ran_detached(terminal: Terminal) -> None:

@@ -13,6 +13,7 @@ from tests.support.processes import command, runs
 from tests.support.screen import screen
 from tests.support.site import Answer, Received, Site
 from tests.support.terminal import Terminal, eventually
+from tests.support.waiting import PATIENCE_S
 
 pytestmark = pytest.mark.whole_browser
 
@@ -85,7 +86,7 @@ def test_an_interrupted_login_closes_its_window(seated: Terminal, site: Site) ->
         children = psutil.Process(seated.service.pid).children(recursive=True)
         (window,) = [p for p in children if site.url("/sign-in") in command(p)]
         asking.send_signal(signal.SIGINT)
-        asking.communicate(timeout=30)
+        asking.communicate(timeout=PATIENCE_S)
     eventually(lambda: not runs(window))
 
 

@@ -14,6 +14,7 @@ import pytest
 from browse_together.client.credentials import token_claims
 from tests.support.docs import PAGES, ROOT, commands
 from tests.support.terminal import Terminal
+from tests.support.waiting import PATIENCE_S
 
 ELSEWHERE = {
     "make demo": "it is a target of its own, which sets up",
@@ -45,7 +46,6 @@ ELSEWHERE = {
     "python -m examples.smart_home": "it runs until it is ended; here it is the site of the tutorial",
 }
 """Beginnings of commands that other tests prove."""
-PATIENCE_S = 40
 CURL = """#!{python}
 import argparse, sys, urllib.request
 parser = argparse.ArgumentParser()

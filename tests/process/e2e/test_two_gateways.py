@@ -6,6 +6,7 @@ import re
 import sys
 import time
 from collections.abc import AsyncIterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -15,8 +16,8 @@ from mcp.types import ImageContent, ResourceLink
 from examples.processes import ServiceProcess
 from tests.support.frames import read
 from tests.support.gateways import chat, environment, service_process, text_of, tuned
-from tests.support.listening import PATIENCE_S
 from tests.support.site import Site
+from tests.support.waiting import PATIENCE_S, found
 
 pytestmark = [pytest.mark.anyio, pytest.mark.whole_browser]
 
@@ -86,9 +87,8 @@ async def test_a_page_is_free_once_its_chat_has_ended(running: ServiceProcess, b
     url = site.page("/left", "<button>Go</button>")
     async with chat(running, "Carol") as carol:
         await carol.call_tool("goto", {"pageId": "left", "url": url})
-    async with asyncio.timeout(PATIENCE_S):
-        while (await bob.call_tool("click", {"pageId": "left", "selector": "button"})).is_error:
-            await bob.call_tool("wait", {"pageId": "left", "duration": 100})
+    clicks = partial(bob.call_tool, "click", {"pageId": "left", "selector": "button"})
+    await found(clicks, lambda result: not result.is_error)
 
 
 async def test_cancelling_frees_the_page_within_a_second_and_what_waited_never_happens(

@@ -18,7 +18,7 @@ from playwright.async_api import Browser, BrowserContext, Page, async_playwright
 from examples.smart_home.server import SiteServer
 from examples.smart_home.state import Home, View
 from tests.support import browsers
-from tests.support.listening import PATIENCE_S
+from tests.support.waiting import PATIENCE_S
 
 pytestmark = pytest.mark.anyio
 
@@ -70,7 +70,7 @@ async def assert_ends(stream: AsyncIterator[View]) -> None:
 
 async def test_the_stream_begins_with_the_house_and_brings_what_another_client_changes(site: SiteServer) -> None:
     async with logged_in(site.url) as watcher, logged_in(site.url) as actor, following(watcher) as stream:
-        with anyio.fail_after(10):
+        with anyio.fail_after(PATIENCE_S):
             before = await anext(stream)
             await actor.post("/api/lights/cocina", json={"on": True})
             after = await anext(stream)
@@ -86,7 +86,7 @@ async def test_a_logout_ends_the_streams_of_its_token_and_of_no_other(site: Site
         following(leaver) as left,
         following(stayer) as stayed,
     ):
-        with anyio.fail_after(10):
+        with anyio.fail_after(PATIENCE_S):
             await anext(left)
             await anext(stayed)
             await leaver.post("/logout")

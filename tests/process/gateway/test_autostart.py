@@ -25,10 +25,9 @@ from tests.support.processes import runs
 from tests.support.site import Answer, Site
 from tests.support.tab import closed_port
 from tests.support.terminal import Terminal
+from tests.support.waiting import PATIENCE_S, become
 
 pytestmark = pytest.mark.anyio
-
-END_WITHIN_S = 15
 
 
 class Place:
@@ -64,7 +63,7 @@ class Place:
 
     async def refuses(self) -> None:
         """Wait until nobody listens, because a killed process's sockets close a moment later."""
-        async with asyncio.timeout(END_WITHIN_S):
+        async with asyncio.timeout(PATIENCE_S):
             while True:
                 try:
                     _, writer = await asyncio.open_connection("127.0.0.1", self.port)
@@ -83,9 +82,7 @@ class Place:
 
 async def gone(process: psutil.Process) -> None:
     """Wait until a process has ended."""
-    async with asyncio.timeout(END_WITHIN_S):
-        while runs(process):  # noqa: ASYNC110 - no event tells it
-            await asyncio.sleep(0.02)  # between two looks at what only a parent could wait for
+    await become(lambda: not runs(process))
 
 
 @pytest.fixture
@@ -210,10 +207,9 @@ async def is_traced(chat: Chat, collector: Site) -> None:
     meta: Json = {"traceparent": f"00-{trace_id}-00f067aa0ba902b7-01", "tracestate": "a\nb"}
     await chat.initialize()
     await chat.ask("tools/call", {"name": "list_pages", "arguments": {}, "_meta": meta})
-    async with asyncio.timeout(END_WITHIN_S):
-        while len(found := spans(collector)) < 2:  # noqa: ASYNC110 - the collector runs in a thread
-            await asyncio.sleep(0.05)  # between two looks
-    of_chat, of_service = found["tools/call list_pages"], found["execute_tool list_pages"]
+    await become(lambda: len(spans(collector)) == 2)
+    spanned = spans(collector)
+    of_chat, of_service = spanned["tools/call list_pages"], spanned["execute_tool list_pages"]
     assert (of_chat.trace_id.hex(), of_chat.parent_span_id.hex()) == (trace_id, "00f067aa0ba902b7")
     assert (of_service.trace_id, of_service.parent_span_id) == (of_chat.trace_id, of_chat.span_id)
     facts = {each.key: each.value.string_value for each in of_chat.attributes}

@@ -28,10 +28,10 @@ from tests.support import gateways
 from tests.support.gateway_fixtures import connection_to
 from tests.support.gateways import text_of
 from tests.support.site import Site
+from tests.support.waiting import PATIENCE_S
 
 pytestmark = pytest.mark.anyio
 
-PATIENCE_S = 60
 DECISION: dict[str, Any] = {"kind": "decision", "message": "Red or blue?", "choices": ["red", "blue"]}  # Any: JSON
 
 

@@ -11,8 +11,9 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.types import TextContent
 
 from mcp_gateway.websocket_client import websocket_client
-from tests.support.listening_gateway import PATIENCE_S, addresses, gateway_process
+from tests.support.listening_gateway import addresses, gateway_process
 from tests.support.standin import StandIn
+from tests.support.waiting import PATIENCE_S
 
 pytestmark = pytest.mark.anyio
 

@@ -31,12 +31,12 @@ from tests.support.files import bytes_of
 from tests.support.gateways import chat, environment, text_of
 from tests.support.json import AnyJson
 from tests.support.site import Answer, Site
+from tests.support.waiting import PATIENCE_S
 
 pytestmark = pytest.mark.anyio
 
 PAGE = """<!doctype html><title>Shop</title><meta name=description content="All of the tea">
 <h1>Tea</h1><button id=buy onclick="h1.textContent = 'Sold'">Buy</button><h1 id=h1 hidden></h1>"""
-PATIENCE_S = 10
 
 
 @dataclass

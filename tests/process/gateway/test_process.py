@@ -31,6 +31,7 @@ from tests.support import frames
 from tests.support.chat import CLIENT, MODERN, ROOT, Chat, chatting, environment, text
 from tests.support.standin import Seen, StandIn, success
 from tests.support.tab import closed_port
+from tests.support.waiting import PATIENCE_S
 
 pytestmark = pytest.mark.anyio
 
@@ -77,7 +78,7 @@ async def test_the_first_two_replies_wait_for_nothing_that_takes_long_to_load(tm
         assert (await client.initialize())["result"]
         listed = (await client.ask("tools/list"))["result"]
         assert listed == {"tools": [tool.message() for tool in toolsets.tools()]}
-        assert await asyncio.wait_for(client.stderr.readline(), 10) == b"\n"
+        assert await asyncio.wait_for(client.stderr.readline(), PATIENCE_S) == b"\n"
     file = tmp_path / "config.toml"
     file.write_text("toolsets = ['help']\n", encoding="utf-8")
     async with chatting(environment(BROWSE_CONFIG=str(file)), "-c", HELD_UP) as client:
@@ -86,7 +87,7 @@ async def test_the_first_two_replies_wait_for_nothing_that_takes_long_to_load(tm
         wanted = frozenset({"help"})
         made = toolsets.tools(wanted, extra=toolsets.listed_names(wanted))
         assert listed == {"tools": [tool.message() for tool in made]}
-        assert await asyncio.wait_for(client.stderr.readline(), 10) == b"\n"
+        assert await asyncio.wait_for(client.stderr.readline(), PATIENCE_S) == b"\n"
     limited = mint("s" * 32, "limited", claims={TOKEN_LIMITS: {"read_only": True}})
     async with chatting(environment(BROWSE_CONFIG=os.devnull, BROWSE_TOKEN=limited), "-c", HELD_UP) as client:
         await client.stderr.readline()
@@ -117,7 +118,7 @@ async def test_the_sdks_own_client_lists_and_calls_in_every_mode(mode: str, stan
         env=environment(BROWSE_URL=standin.url, BROWSE_DATA_DIR=str(data_dir)),
         cwd=ROOT,
     )
-    async with asyncio.timeout(20), Client(parameters, mode=mode) as client:
+    async with asyncio.timeout(PATIENCE_S), Client(parameters, mode=mode) as client:
         listing = await client.list_tools()
         assert [tool.name for tool in listing.tools] == [tool.name for tool in toolsets.tools()]
         result = await client.call_tool("goto", {"url": "http://x/"})
@@ -298,8 +299,8 @@ async def test_whatever_prints_reaches_stderr_and_stdout_carries_the_protocol_al
         await client.initialize()
         await client.call("list_pages")
         client.stdin.close()
-        assert await asyncio.wait_for(client.stdout.read(), 10) == b""
-        printed = await asyncio.wait_for(client.stderr.read(), 10)
+        assert await asyncio.wait_for(client.stdout.read(), PATIENCE_S) == b""
+        printed = await asyncio.wait_for(client.stderr.read(), PATIENCE_S)
     assert set(printed.split()) == {b"printed", b"written", b"child"}
 
 
@@ -443,7 +444,7 @@ async def test_a_fault_is_told_and_logged_without_what_was_typed(
         await client.initialize()
         result = await client.call("fill", selector="#pin", text="open-sesame")
         client.stdin.close()
-        logged = await asyncio.wait_for(client.stderr.read(), 10)
+        logged = await asyncio.wait_for(client.stderr.read(), PATIENCE_S)
     assert text(result).startswith("INTERNAL_ERROR: AttributeError: ")
     assert b"Traceback" in logged
     assert b"open-sesame" not in logged
@@ -455,11 +456,11 @@ async def test_a_service_that_cannot_be_reached_is_on_stderr_once_before_any_cal
     url = f"http://127.0.0.1:{closed_port()}"
     async with chat(BROWSE_URL=url) as client:
         await client.initialize()
-        first = await asyncio.wait_for(client.stderr.readline(), 20)
+        first = await asyncio.wait_for(client.stderr.readline(), PATIENCE_S)
         for _ in range(3):
             assert f"The browser service is not running at {url}." in text(await client.call("list_pages"))
         client.stdin.close()
-        rest = await asyncio.wait_for(client.stderr.read(), 10)
+        rest = await asyncio.wait_for(client.stderr.read(), PATIENCE_S)
     assert f"The browser service is not running at {url}.".encode() in first
     assert f"browse-together up --detach --port {url.rpartition(':')[2]}".encode() in first
     assert rest == b""

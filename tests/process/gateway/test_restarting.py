@@ -2,6 +2,7 @@
 was."""
 
 import asyncio
+from functools import partial
 from pathlib import Path
 
 import httpx
@@ -15,6 +16,7 @@ from tests.process.gateway.test_autostart import Place, gone, place
 from tests.support.chat import Chat, Json, chatting, environment, text
 from tests.support.gateways import service_process, tuned
 from tests.support.site import Site
+from tests.support.waiting import PATIENCE_S, become, found
 from tests.support.wall import Door, seat
 
 __all__ = ["place"]  # a fixture
@@ -43,9 +45,7 @@ async def test_an_ordered_restart_costs_a_chat_nothing_but_what_was_under_way(pl
         looks = await begin(chat, "wait_for_selector", pageId="looks", selector="#late", timeout=30_000)
         never = "new Promise(() => fetch('/began'))"
         acts = await begin(chat, "evaluate_script", pageId="acts", expression=never, timeout=30_000)
-        async with asyncio.timeout(30):
-            while not site.counts["/began"]:  # noqa: ASYNC110 - the site counts in a thread of its own
-                await asyncio.sleep(0.02)  # between two looks at it
+        await become(lambda: site.counts["/began"])
         first = place.process()
         site.page("/", "<h1>Here</h1><p id=late>Late</p>")
         first.terminate()
@@ -86,7 +86,7 @@ async def test_calls_that_come_while_it_is_down_wait_for_it(place: Place, site: 
         (listed,) = await results(other, waits)
         assert not listed["isError"], text(listed)
         assert not (await chat.call("reload_page", pageId="p"))["isError"]
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(PATIENCE_S):
             told: set[str] = set()
             while "page://p" not in told:
                 told = await updates_until(chat, await begin(chat, "click", pageId="p", selector="h1"))
@@ -139,6 +139,5 @@ async def test_a_chat_whose_token_is_revoked_is_told_so_and_no_longer_holds_its_
             assert 'UNAUTHORIZED: "Visitor" was revoked by the account\'s owner' in text(refused)
             restoring = "browse-together token restore Visitor. This gateway sends the token in BROWSE_TOKEN."
             assert restoring in text(refused)
-            async with asyncio.timeout(30):
-                while (await other.call("click", pageId="p", selector="h1"))["isError"]:
-                    pass  # its presence ends with its stream, a moment later
+            clicks = partial(other.call, "click", pageId="p", selector="h1")
+            await found(clicks, lambda result: not result["isError"])  # its presence ends a moment after its stream

@@ -25,10 +25,10 @@ from browse_together.contract.wire import MAX_MESSAGE_BYTES
 from mcp_gateway.sharing.shared_socket import SharedSocket
 from tests.support.chat import Chat, chatting, environment, text
 from tests.support.standin import SECRET, Seen, StandIn, success
+from tests.support.waiting import PATIENCE_S
 
 pytestmark = [pytest.mark.anyio, pytest.mark.own_start]
 
-PATIENCE_S = 60
 Start = Callable[..., Awaitable[Chat]]
 
 

@@ -15,9 +15,10 @@ from pydantic import JsonValue
 
 from examples.processes import ServiceProcess
 from tests.support.chat import Json, environment, text
-from tests.support.following import LATE, LONG, PATIENCE_S, Follower, following, result_of
+from tests.support.following import LATE, LONG, Follower, following, result_of
 from tests.support.sdk_tasks import Tasks, listening
 from tests.support.site import Site
+from tests.support.waiting import PATIENCE_S
 
 pytestmark = pytest.mark.anyio
 

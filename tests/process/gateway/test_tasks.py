@@ -14,11 +14,12 @@ from examples.processes import ServiceProcess
 from examples.processes import service as running_service
 from mcp_gateway.tasks import EXTENSION
 from tests.support.chat import Json, environment, text
-from tests.support.following import DECISION, LATE, LONG, PATIENCE_S, TAKES, Follower, following, result_of
+from tests.support.following import DECISION, LATE, LONG, TAKES, Follower, following, result_of
 from tests.support.gateways import environment as service_environment
 from tests.support.gateways import service_process, text_of
 from tests.support.sdk_tasks import Tasks
 from tests.support.site import Answer, Site
+from tests.support.waiting import PATIENCE_S
 
 pytestmark = pytest.mark.anyio
 

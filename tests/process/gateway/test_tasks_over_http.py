@@ -15,11 +15,12 @@ from mcp.types import RequestParamsMeta, Result, SubscriptionsListenResult
 from pydantic import JsonValue
 
 from examples.processes import ServiceProcess
-from tests.support.following import LATE, LONG, PATIENCE_S
+from tests.support.following import LATE, LONG
 from tests.support.gateways import text_of
 from tests.support.listening_gateway import addresses, gateway_process
 from tests.support.sdk_tasks import POLL_S, ById, CancelTask, GetTask, Tasks, TaskSeen, TaskState, listening
 from tests.support.site import Site
+from tests.support.waiting import PATIENCE_S
 
 pytestmark = pytest.mark.anyio
 

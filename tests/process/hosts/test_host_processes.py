@@ -18,10 +18,11 @@ from browse_together.contract.data_files import HOST_ID_FILE
 from tests.support.cuttable import cuttable
 from tests.support.json import AnyJson
 from tests.support.processes import runs
-from tests.support.rack import PATIENCE_S, Rack, rack, until
+from tests.support.rack import Rack, rack, until
 from tests.support.service import Agent
 from tests.support.site import Answer, Received, Site
 from tests.support.terminal import ROOT
+from tests.support.waiting import PATIENCE_S
 
 pytestmark = pytest.mark.anyio
 

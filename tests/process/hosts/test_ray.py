@@ -15,9 +15,10 @@ import psutil
 import pytest
 
 from tests.support.processes import command, runs
-from tests.support.rack import PATIENCE_S, Rack, rack
+from tests.support.rack import Rack, rack
 from tests.support.service import Agent
 from tests.support.terminal import Terminal, eventually
+from tests.support.waiting import PATIENCE_S
 
 is_here = pytest.mark.skipif(find_spec("ray") is None, reason="the extra is not installed")
 pytestmark = [pytest.mark.anyio, pytest.mark.ray, is_here]

@@ -9,9 +9,10 @@ import pytest
 
 from browse_together.contract import wire
 from tests.support.json import AnyJson
-from tests.support.listening import become, sent
+from tests.support.listening import sent
 from tests.support.service import Agent, RunningService, running_service, settings_for, tidy
 from tests.support.site import Answer, Site
+from tests.support.waiting import become
 
 pytestmark = pytest.mark.anyio
 

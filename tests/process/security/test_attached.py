@@ -1,6 +1,5 @@
 """Tests that in a browser that is attached to agents neither go, nor paste, nor close what they may not."""
 
-import asyncio
 from pathlib import Path
 
 import pytest
@@ -9,11 +8,11 @@ from playwright.async_api import Page
 from browser_service.host.seam import HostLimits
 from browser_service.host.tabs import tab
 from tests.support.json import AnyJson
-from tests.support.listening import PATIENCE_S, become
 from tests.support.persons import Persons, their_page
 from tests.support.service import RunningService
 from tests.support.sharing import StartService
 from tests.support.site import Answer, Site
+from tests.support.waiting import become, found
 
 pytestmark = pytest.mark.anyio
 
@@ -187,9 +186,7 @@ async def test_the_tabs_of_a_chat_that_is_gone_close_with_their_popups_and_come_
         await attached.host.release(gone.client_id, 10**18)
         await attached.host.room.sweep()
         kept = {site.url(path) for path in ("/held", "/used", "/released")}
-        async with asyncio.timeout(PATIENCE_S):
-            while {*await persons.tabs()} != {"about:blank", *kept}:
-                pass  # asking takes a moment each time
+        await found(persons.tabs, lambda tabs: {*tabs} == {"about:blank", *kept})
         assert "pop" in (await gone.call("snapshot", pageId="left"))["snapshot"]
 
 

@@ -9,6 +9,7 @@ import pytest
 from tests.support.json import AnyJson
 from tests.support.service import Agent, RunningService, running_service, settings_for
 from tests.support.site import Answer, Site
+from tests.support.waiting import PATIENCE_S, become
 
 pytestmark = [pytest.mark.anyio, pytest.mark.whole_browser, pytest.mark.long]
 
@@ -99,9 +100,7 @@ async def test_all_of_many_requests_are_heard_and_the_page_goes_on(agent: Agent,
     await agent.call("goto", pageId="p", url=site.page("/asks", asks))
     await agent.call("click", pageId="p", selector="button")
     await agent.call("fill", pageId="p", selector="input", value="still there")
-    async with asyncio.timeout(20):
-        while site.counts["/empty"] < 401:
-            await agent.call("wait", pageId="p", duration=100)
+    await become(lambda: site.counts["/empty"] >= 401)
     listed: AnyJson = await agent.call("get_network_log", pageId="p", pattern="**/empty*", limit=1)
     assert listed["matching"] == 401
 
@@ -136,7 +135,7 @@ async def test_a_page_that_holds_on_is_closed(
     closed = await agent.call("close_page", pageId="p", runBeforeUnload=asked and html is SPINS)
     assert closed.get("closed") == "p", closed
     if not window.is_closed():
-        await asyncio.wait_for(gone.wait(), 10)
+        await asyncio.wait_for(gone.wait(), PATIENCE_S)
 
 
 async def test_a_click_opens_some_windows_and_not_all_that_it_wants(
@@ -147,10 +146,12 @@ async def test_a_click_opens_some_windows_and_not_all_that_it_wants(
     await agent.call("goto", pageId="shop", url=site.page("/opens", opens))
     clicked = await agent.call("click", pageId="shop", selector="button", timeout=30_000)
     assert clicked["observed"]
-    async with asyncio.timeout(10):
-        while not (popups := [each for each in service.host.pages if each.startswith("shop~")]):
-            await agent.call("wait", pageId="shop", duration=100)
-    assert len(popups) <= POPUPS
+
+    def popups() -> list[str]:
+        return [each for each in service.host.pages if each.startswith("shop~")]
+
+    await become(popups)
+    assert len(popups()) <= POPUPS
     assert len(service.context().pages) < 10
 
 

@@ -11,10 +11,10 @@ import pytest
 from browser_service.host.stages import around
 from browser_service.host.tabs import presses
 from tests.support.json import AnyJson
-from tests.support.listening import PATIENCE_S, become
 from tests.support.persons import Persons, their_page
 from tests.support.service import Agent, RunningService
 from tests.support.site import Site
+from tests.support.waiting import PATIENCE_S, become
 
 pytestmark = pytest.mark.anyio
 

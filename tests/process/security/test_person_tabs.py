@@ -13,11 +13,11 @@ from browse_together.contract.actions.traits import Scope
 from browse_together.contract.catalogue import ACTIONS
 from tests.support.bodies import smallest
 from tests.support.json import AnyJson
-from tests.support.listening import become
 from tests.support.persons import Persons, list_until, open_tab
 from tests.support.service import Agent, RunningService
 from tests.support.sharing import StartService
 from tests.support.site import Answer, Site
+from tests.support.waiting import become
 
 pytestmark = pytest.mark.anyio
 

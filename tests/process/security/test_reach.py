@@ -19,11 +19,11 @@ from browser_service.security.url_rules import UrlRules, url_rule
 from browser_service.security.urls import UrlPolicy
 from browser_service.services import Handlers
 from browser_service.store.artifacts import Artifacts
-from tests.support.listening import PATIENCE_S, become
 from tests.support.reaching import ARRIVALS, BY_CLICK, arrived, hosts, reach, shown
 from tests.support.relay import Relay
 from tests.support.service import RunningService, running_service, settings_for
 from tests.support.site import Site
+from tests.support.waiting import PATIENCE_S, become
 
 STUN = """port => {
     const connection = new RTCPeerConnection({iceServers: [{urls: `stun:127.0.0.1:${port}`}]});

@@ -12,6 +12,7 @@ from browse_together.contract import wire
 from tests.support.account import recorded
 from tests.support.listening import connected, listening
 from tests.support.site import Answer, Site
+from tests.support.waiting import PATIENCE_S
 
 
 @pytest.mark.anyio
@@ -38,7 +39,7 @@ async def test_a_secret_is_in_no_file_reply_or_log_of_the_service(
             await agent.error("click", pageId="p", selector=f'[value="{secret}"]', timeout=100)
             assert secret in (await agent.call("get_current_url", pageId="p"))["url"]  # a form that sends by GET
             followed = ""
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(PATIENCE_S):
                 while followed.count("event: activity") < 8:
                     followed += f"{await anext(lines)}\n"
         records = await recorded(agent, pageId="p")

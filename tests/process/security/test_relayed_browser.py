@@ -11,10 +11,10 @@ import pytest
 from websockets.asyncio.client import connect
 
 from browse_together.contract import wire
-from tests.support.listening import become
 from tests.support.persons import Persons
 from tests.support.sharing import StartService
 from tests.support.site import Site
+from tests.support.waiting import become
 
 pytestmark = pytest.mark.anyio
 

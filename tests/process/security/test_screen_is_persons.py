@@ -12,11 +12,11 @@ import pytest
 
 from browse_together.contract.background import AtMost
 from tests.support.json import AnyJson
-from tests.support.listening import PATIENCE_S, become
 from tests.support.persons import Persons, their_page
 from tests.support.screen import Desk, desk
 from tests.support.sharing import StartService
 from tests.support.site import Answer, Site
+from tests.support.waiting import PATIENCE_S, become
 
 pytestmark = pytest.mark.anyio
 

@@ -1,13 +1,14 @@
 """Tests where pages may go: decided on what a caller asks for, and again on what a browser makes of it."""
 
-import asyncio
 from collections.abc import AsyncIterator
+from functools import partial
 
 import pytest
 
 from tests.pure.security.test_urls import METADATA
 from tests.support.service import Agent, RunningService, running_service, settings_for
 from tests.support.site import Answer, Site
+from tests.support.waiting import found
 
 
 @pytest.fixture(scope="module")
@@ -33,9 +34,7 @@ async def visitor(proxied: RunningService) -> AsyncIterator[Agent]:
 async def arrive(visitor: Agent) -> None:
     """Go to the shop, again and again while Chromium's own page about a blocked navigation comes late and interrupts
     it."""
-    async with asyncio.timeout(10):
-        while (await visitor.reply("goto", pageId="p", url=SHOP)).status_code != 200:
-            pass
+    await found(lambda: visitor.reply("goto", pageId="p", url=SHOP), lambda reply: reply.is_success)
 
 
 def asked_for(site: Site, *hosts: str) -> list[str]:
@@ -80,9 +79,9 @@ async def test_a_blocked_navigation_is_reported_to_the_pages_holder(visitor: Age
     site.page("/", "<a href='http://2852039166/latest'>go</a>")
     await visitor.call("goto", pageId="p", url=SHOP)
     told = (await visitor.reply("click", pageId="p", selector="a")).text
-    async with asyncio.timeout(10):
-        while "was blocked" not in told:
-            told = (await visitor.reply("get_current_url", pageId="p")).text
+    if "was blocked" not in told:
+        look = partial(visitor.reply, "get_current_url", pageId="p")
+        told = (await found(look, lambda reply: "was blocked" in reply.text)).text
     assert "http://169.254.169.254/latest may not be opened" in told
 
 

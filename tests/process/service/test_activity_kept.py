@@ -7,7 +7,7 @@ import pytest
 from tests.front.service.test_activity_kept import rows
 from tests.support.account import caller, recorded
 from tests.support.gateways import service_process
-from tests.support.listening import become
+from tests.support.waiting import become
 
 pytestmark = pytest.mark.anyio
 

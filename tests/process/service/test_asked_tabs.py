@@ -8,10 +8,10 @@ import pytest
 from browse_together.client.credentials import mint
 from browse_together.contract import wire
 from tests.support.json import AnyJson
-from tests.support.listening import become
 from tests.support.persons import Persons, open_tab
 from tests.support.service import Agent, RunningService, running_service, settings_for
 from tests.support.site import Site
+from tests.support.waiting import become
 
 pytestmark = pytest.mark.anyio
 

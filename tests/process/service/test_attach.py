@@ -10,13 +10,13 @@ import pytest
 
 from browser_service.cli.browser_check import Check, check_browser
 from tests.support.json import AnyJson
-from tests.support.listening import become
 from tests.support.persons import Persons, their_page
 from tests.support.processes import command
 from tests.support.service import Agent, RunningService, running_service, settings_for
 from tests.support.sharing import StartService
 from tests.support.site import Answer, Received, Site
 from tests.support.tab import closed_port
+from tests.support.waiting import become
 
 pytestmark = pytest.mark.anyio
 

@@ -12,9 +12,9 @@ from browser_service.host.network.bound_logins import BoundLogins
 from browser_service.host.sessions.executables import installed_browser
 from browser_service.security.http_logins import BOUND
 from tests.support.gateways import chat, service_process, text_of
-from tests.support.listening import PATIENCE_S, become
 from tests.support.named_site import NamedSite, browser_that_knows, named_site
 from tests.support.site import Answer, Received
+from tests.support.waiting import PATIENCE_S, become
 
 pytestmark = [pytest.mark.anyio, pytest.mark.whole_browser]
 

@@ -7,10 +7,11 @@ import pytest
 
 from tests.front.service.test_calls import code
 from tests.page.service.test_calls import said
-from tests.support.listening import PATIENCE_S, become, sent
+from tests.support.listening import sent
 from tests.support.service import Agent, RunningService
 from tests.support.sharing import StartService
 from tests.support.site import Site
+from tests.support.waiting import PATIENCE_S, become
 
 pytestmark = pytest.mark.anyio
 

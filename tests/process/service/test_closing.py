@@ -4,9 +4,9 @@ import pytest
 
 from browser_service.host.tabs import observation
 from tests.page.service.test_closing import OPENER, windows
-from tests.support.listening import become
 from tests.support.service import RunningService
 from tests.support.site import Site
+from tests.support.waiting import become
 
 pytestmark = pytest.mark.anyio
 

@@ -11,9 +11,10 @@ from browse_together.contract.wire import DEFAULT_SESSION
 from browser_service.host.sessions.windows import Windows
 from tests.process.service.conftest import whole_service as service
 from tests.support import processes
-from tests.support.listening import become, sent
+from tests.support.listening import sent
 from tests.support.service import Agent, RunningService, visiting
 from tests.support.site import Site
+from tests.support.waiting import PATIENCE_S, become
 
 __all__ = ["service"]
 
@@ -64,11 +65,11 @@ async def test_the_next_call_works_under_the_same_page_owner_and_url_and_says_wh
         await become(lambda: performing(service, "p"))
         restarts = (await service.host.figures()).browser_restarts
         await disaster(service)
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE_S):
             lost = (await in_flight).json()
         assert lost["error"]["code"] in LOST
         assert (await other.error("click", pageId="p", selector="#a"))["code"] == "PAGE_OWNED"
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(PATIENCE_S):
             reply = (await agent.reply("fill", pageId="p", selector="#a", value="again")).json()
         assert reply["success"] is True, reply
         assert (await service.host.figures()).browser_restarts - restarts == (disaster is not renderers_die)

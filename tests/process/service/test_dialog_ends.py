@@ -11,10 +11,11 @@ from tests.process.service.conftest import lasting_service as service
 from tests.process.service.test_crashes import LOST
 from tests.support import processes
 from tests.support.dialogs import CONFIRM, OPENER, asking_no_more, notices, state
-from tests.support.listening import become, connected, listening, present
+from tests.support.listening import connected, listening, present
 from tests.support.service import Agent, RunningService
 from tests.support.sharing import StartService
 from tests.support.site import Site
+from tests.support.waiting import become
 
 __all__ = ["service"]
 

@@ -9,9 +9,9 @@ from browse_together.contract.model import Json
 from browse_together.contract.wire import DEFAULT_SESSION
 from browser_service.quarantine import files_set_aside
 from tests.front.service.test_restarts import LOGIN, cookies, journal_of, started, told
-from tests.support.listening import become
 from tests.support.service import running_service, settings_for
 from tests.support.site import Answer, Received, Site
+from tests.support.waiting import become
 
 pytestmark = pytest.mark.anyio
 

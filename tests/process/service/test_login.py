@@ -1,9 +1,8 @@
 """Tests the shared login: it survives restarts and crashes, is shared by all, and is a secret at rest."""
 
-import asyncio
 import stat
 import time
-from collections.abc import AsyncIterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -15,9 +14,9 @@ from browser_service.host.sessions import session
 from browser_service.security.seal import Seal
 from browser_service.store.journal import Journal
 from tests.support import processes
-from tests.support.listening import become
 from tests.support.service import Agent, RunningService, running_service, settings_for
 from tests.support.site import Answer, Received, Site
+from tests.support.waiting import become, found
 
 pytestmark = [pytest.mark.anyio, pytest.mark.whole_browser]
 
@@ -60,25 +59,24 @@ async def seen(agent: Agent, page_id: str) -> tuple[str, str, str | None]:
     return login, remembered, theme
 
 
-async def saved_cookies(service: RunningService) -> AsyncIterator[str]:
-    """Yield the names of the cookies in the journal, again and again."""
+async def cookies_are_saved(service: RunningService, holds: Callable[[str], bool]) -> None:
+    """Wait until the cookies in the journal are as they should be."""
     data_dir = service.settings.data_dir
     journal = Journal(data_dir / "journal.sqlite3")
+
+    async def saved() -> str:
+        (sealed, *_) = await journal.states(DEFAULT_SESSION) or [b""]
+        return str(Seal(data_dir).open(sealed)) if sealed else ""
+
     await journal.open()
     try:
-        while True:
-            (sealed, *_) = await journal.states(DEFAULT_SESSION) or [b""]
-            yield str(Seal(data_dir).open(sealed)) if sealed else ""
+        await found(saved, holds)
     finally:
         await journal.close()
 
 
 async def cookie_is_saved(service: RunningService, name: str) -> None:
-    async with asyncio.timeout(10):
-        async for cookies in saved_cookies(service):
-            if f"'name': '{name}'" in cookies:
-                return
-            await asyncio.sleep(0.02)  # no event reports a write to the profile
+    await cookies_are_saved(service, lambda cookies: f"'name': '{name}'" in cookies)
 
 
 def local_storage_is_written(data_dir: Path) -> bool:
@@ -98,11 +96,7 @@ async def test_a_login_and_then_a_logout_survive_the_browsers_sudden_end(data_di
         await agent.call("reload_page", pageId="shop")
         assert (await seen(agent, "shop"))[:2] == ("logged in", "True")
         await agent.call("goto", pageId="shop", url=shop.url("/logout"))
-        async with asyncio.timeout(10):
-            async for cookies in saved_cookies(service):
-                if "'name': 'sid'" not in cookies:
-                    break
-                await asyncio.sleep(0.02)  # no event reports a write to the profile
+        await cookies_are_saved(service, lambda cookies: "'name': 'sid'" not in cookies)
         await processes.kill(processes.browser(data_dir))
         await agent.call("goto", pageId="shop", url=shop.url("/"))
         assert (await seen(agent, "shop"))[0] == "a stranger"

@@ -10,11 +10,11 @@ import pytest
 from browse_together.contract import wire
 from browser_service.host.sessions import attachment
 from tests.support.json import AnyJson
-from tests.support.listening import become
 from tests.support.persons_chrome import PersonsChrome
 from tests.support.service import Agent, RunningService, running_service, settings_for
 from tests.support.sharing import StartService
 from tests.support.site import Answer, Received, Site
+from tests.support.waiting import PATIENCE_S, become
 
 pytestmark = pytest.mark.anyio
 
@@ -177,7 +177,7 @@ async def test_detaching_while_it_asks_ends_the_calls_that_wait(
         call = asyncio.create_task(agent.error("goto", sessionId="chrome", url=bank.url("/")))
         await become(lambda: bool(service.running_calls()))
         await post(person, wire.DETACH)
-        assert (await asyncio.wait_for(call, 20))["code"] in {"BROWSER_LAUNCH_FAILED", "CANCELLED"}
+        assert (await asyncio.wait_for(call, PATIENCE_S))["code"] in {"BROWSER_LAUNCH_FAILED", "CANCELLED"}
     chrome.kill()  # its question may stay open
 
 

@@ -9,10 +9,11 @@ import pytest
 
 from browse_together.contract.events import PageChanged
 from tests.support.idle_time import HOUR_S, host_of, parked, rests, unused
-from tests.support.listening import become, sent
+from tests.support.listening import sent
 from tests.support.service import RunningService, running_service, settings_for
 from tests.support.sharing import StartService
 from tests.support.site import Answer, Received, Site
+from tests.support.waiting import become
 
 pytestmark = pytest.mark.anyio
 

@@ -9,11 +9,12 @@ import pytest
 
 from browser_service.host.sessions.memory import exact_mb, machine_mb, rough_mb
 from tests.support.idle_time import host_of, parked, rests
-from tests.support.listening import become, watching
+from tests.support.listening import watching
 from tests.support.processes import browsers
 from tests.support.service import RunningService, running_service, settings_for, visiting
 from tests.support.sharing import StartService
 from tests.support.site import Answer, Site
+from tests.support.waiting import become
 
 pytestmark = pytest.mark.anyio
 

@@ -14,12 +14,13 @@ import psutil
 import pytest
 
 from tests.support import processes
-from tests.support.listening import become, sent
+from tests.support.listening import sent
 from tests.support.screen import screen
 from tests.support.service import Agent, RunningService
 from tests.support.sharing import StartService
 from tests.support.site import Answer, Received, Site
 from tests.support.terminal import Terminal
+from tests.support.waiting import PATIENCE_S, become
 
 pytestmark = [pytest.mark.anyio, pytest.mark.whole_browser, pytest.mark.long]
 
@@ -302,7 +303,7 @@ def test_the_window_of_a_service_that_was_killed_is_closed_by_the_next_and_what_
                 if "/sign-in" in (words := " ".join(processes.command(p))) and "--type=" not in words
             ]
             psutil.Process(terminal.service.pid).kill()
-            asking.communicate(timeout=30)
+            asking.communicate(timeout=PATIENCE_S)
         assert left.is_running()
         terminal.succeed("up", "--detach")
         asyncio.run(become(lambda: not processes.runs(left)))
@@ -325,7 +326,7 @@ def test_a_service_that_is_stopped_while_the_window_is_open_closes_it_and_keeps_
             process = psutil.Process(terminal.service.pid)
             everything = [process, *process.children(recursive=True)]
             terminal.succeed("down")
-            _, said = asking.communicate(timeout=30)
+            _, said = asking.communicate(timeout=PATIENCE_S)
         _, left = psutil.wait_procs(everything, timeout=10)
         assert [each for each in left if processes.runs(each)] == []
         assert asking.returncode != 0

@@ -22,10 +22,11 @@ from tests.process.service.conftest import lasting_service as service
 from tests.process.service.test_crashes import Disaster as Kill
 from tests.process.service.test_crashes import browser_dies, performing, renderers_die, soonest
 from tests.support import processes
-from tests.support.listening import become, sent
+from tests.support.listening import sent
 from tests.support.service import Agent, RunningService
 from tests.support.sharing import StartService
 from tests.support.site import Answer, Site
+from tests.support.waiting import PATIENCE_S, become
 
 __all__ = ["service"]
 
@@ -320,7 +321,7 @@ async def test_only_what_a_killed_service_left_is_ended(tmp_path: Path) -> None:
         noted[1]["started"] = 1.0  # of an earlier process of that number
         record.write_text(json.dumps(noted))
         assert await Orphans(tmp_path).end() is True
-        assert left.wait(5) != 0
+        assert left.wait(PATIENCE_S) != 0
         assert other.poll() is None
         assert await Orphans(tmp_path).end() is False
         record.write_text("not what was written")
@@ -328,4 +329,4 @@ async def test_only_what_a_killed_service_left_is_ended(tmp_path: Path) -> None:
     finally:
         for process in (left, other):
             process.kill()
-            process.wait(5)
+            process.wait(PATIENCE_S)

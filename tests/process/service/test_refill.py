@@ -4,9 +4,9 @@ import pytest
 
 from tests.process.service.conftest import lasting_service as service
 from tests.support import processes
-from tests.support.listening import become
 from tests.support.service import Agent, RunningService
 from tests.support.site import Site
+from tests.support.waiting import become
 
 __all__ = ["service"]
 

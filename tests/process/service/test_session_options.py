@@ -3,10 +3,10 @@
 import pytest
 
 from tests.page.service.test_session_options import LOGIN, SIGN_IN, SIGNED_IN, seen
-from tests.support.listening import become
 from tests.support.service import Agent
 from tests.support.sharing import StartService
 from tests.support.site import Site
+from tests.support.waiting import become
 
 pytestmark = pytest.mark.anyio
 

@@ -11,12 +11,13 @@ import pytest
 from browse_together.contract import wire
 from browser_service.clients.presence import handle_of
 from tests.support.json import AnyJson
-from tests.support.listening import become, listening
+from tests.support.listening import listening
 from tests.support.persons import Persons
 from tests.support.screen import screen
 from tests.support.service import Agent, running_service, settings_for
 from tests.support.sharing import StartService
 from tests.support.site import Answer, Received, Site
+from tests.support.waiting import become
 from tests.support.wall import seat
 
 pytestmark = pytest.mark.anyio

@@ -9,8 +9,8 @@ from mcp import Client
 
 from tests.support.gateways import chat, service_process, text_of
 from tests.support.json import AnyJson
-from tests.support.listening import become
 from tests.support.site import Answer, Site
+from tests.support.waiting import become
 
 pytestmark = pytest.mark.anyio
 

@@ -9,9 +9,9 @@ from browser_service.host.pages import recovery
 from tests.process.service.conftest import lasting_service as service
 from tests.support import processes
 from tests.support.json import AnyJson
-from tests.support.listening import PATIENCE_S
 from tests.support.service import Agent, RunningService
 from tests.support.site import Site
+from tests.support.waiting import PATIENCE_S
 
 __all__ = ["service"]
 

@@ -16,11 +16,12 @@ from browser_service.security.auth import Identity
 from browser_service.spine.attached import Attached
 from tests.support.extension import pairing_link
 from tests.support.json import AnyJson
-from tests.support.listening import PATIENCE_S, connected, listening, present
+from tests.support.listening import connected, listening, present
 from tests.support.persons import Persons
 from tests.support.screen import screen
 from tests.support.service import Agent, RunningService
 from tests.support.site import Site
+from tests.support.waiting import PATIENCE_S, found
 
 pytestmark = pytest.mark.anyio
 
@@ -75,10 +76,8 @@ class Strip:
 
 
 async def become(look: Callable[[], Awaitable[object]], expected: object) -> None:
-    """Wait until a look finds what is expected; nothing tells when."""
-    async with asyncio.timeout(PATIENCE_S):
-        while await look() != expected:  # noqa: ASYNC110 - what is waited for tells nobody
-            await asyncio.sleep(0.05)  # between two looks
+    """Wait until a look finds what is expected."""
+    await found(look, lambda seen: seen == expected)
 
 
 @pytest.fixture(scope="module")

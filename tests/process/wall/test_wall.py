@@ -15,9 +15,10 @@ from browser_service.host.tabs import secrecy
 from browser_service.host.watching import screencast, thumbnails
 from tests.support.account import recorded
 from tests.support.json import AnyJson
-from tests.support.listening import PATIENCE_S, become, connected
+from tests.support.listening import connected
 from tests.support.service import Agent, RunningService
 from tests.support.site import Answer, Received, Site
+from tests.support.waiting import PATIENCE_S, become
 from tests.support.wall import link, visit
 
 pytestmark = pytest.mark.anyio

@@ -7,9 +7,10 @@ import re
 import pytest
 from playwright.async_api import Browser, Page, expect
 
-from tests.support.listening import PATIENCE_S, connected
+from tests.support.listening import connected
 from tests.support.service import Agent, RunningService
 from tests.support.site import Site
+from tests.support.waiting import PATIENCE_S
 from tests.support.wall import visit
 
 pytestmark = pytest.mark.anyio

@@ -6,7 +6,7 @@ import pytest
 
 from browse_together.contract import local_times
 from browse_together.contract.local_times import STAMP, local_time, worded
-from tests.support.listening import PATIENCE_S
+from tests.support.waiting import PATIENCE_S
 
 
 def test_a_time_that_a_host_elsewhere_marks_is_worded_as_the_front_would(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,7 +17,7 @@ from mcp_gateway.sharing import process
 from mcp_gateway.sharing.shared_socket import NotShared, SharedSocket
 from mcp_gateway.stdio import hello
 from mcp_gateway.unanswered import Unanswered
-from tests.support.listening import PATIENCE_S
+from tests.support.waiting import PATIENCE_S
 
 
 def message(method: str, request_id: int | None = None, **params: object) -> Message:

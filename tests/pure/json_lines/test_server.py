@@ -14,7 +14,7 @@ from browse_together.contract.json_lines.lines import Lines
 from browse_together.contract.json_lines.messages import Call, InvalidMessage, Json, Refused, parse
 from browse_together.contract.json_lines.server import Server
 from tests.support.json_lines import Speaker, speaking
-from tests.support.listening import become
+from tests.support.waiting import become
 
 pytestmark = pytest.mark.anyio
 

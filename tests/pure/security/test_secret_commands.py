@@ -13,7 +13,7 @@ from browser_service.security import secret_commands
 from browser_service.security.named_secrets import NamedSecrets
 from browser_service.security.seal import Seal
 from browser_service.security.secret_commands import SecretCommand, SecretCommands, ask
-from tests.support.listening import become
+from tests.support.waiting import become
 
 pytestmark = pytest.mark.anyio
 

@@ -11,7 +11,7 @@ from playwright.async_api import CDPSession
 from browse_together.contract.frames import View
 from browser_service.host.tabs.cast import ChromiumCast
 from tests.support.json import AnyJson
-from tests.support.listening import become
+from tests.support.waiting import become
 
 pytestmark = pytest.mark.anyio
 

@@ -18,6 +18,7 @@ from browser_service.store.arriving import ArtifactLimits
 from browser_service.store.artifacts import Artifacts, Folders
 from browser_service.store.journal import Journal
 from browser_service.store.uploads import UploadRoots
+from tests.support.waiting import PATIENCE_S
 
 pytestmark = pytest.mark.anyio
 
@@ -82,7 +83,7 @@ async def test_files_that_are_still_arriving_are_counted_as_they_come(
 
     async with _store(tmp_path, ArtifactLimits(client_mb=limits[0], all_mb=limits[1])) as store:
         coming = [asyncio.create_task(store.receive(unfinished(), "text/plain", "a")) for _ in range(2)]
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE_S):
             for _ in coming:
                 await came.acquire()
         with pytest.raises(ResourceExhausted, match=f"{whose} files that are still arriving"):
