@@ -26,6 +26,9 @@ PATCHES: Final = {"setattr", "delattr"}
 that is not installed may be patched, because nothing of a library is changed by it."""
 CHANGES_MODULES: Final = re.compile(r"sys\.modules\.(update|pop|setdefault|clear|popitem)\b")
 
+Nodes = list[ast.AST]
+"""All of a file's syntax, through which one walk has led: there are a million of them."""
+
 
 def is_private(module: str, name: str = "") -> bool:
     """Return whether a module or name of a library begins with one underscore."""
@@ -33,9 +36,9 @@ def is_private(module: str, name: str = "") -> bool:
     return parts[0] in FOREIGN and any(each.startswith("_") and not each.startswith("__") for each in parts)
 
 
-def imported(code: ast.AST) -> Iterator[tuple[str, str, str]]:
+def imported(nodes: Nodes) -> Iterator[tuple[str, str, str]]:
     """Yield what is imported anywhere, for types or not: the name that it has here, its module, and its name there."""
-    for node in ast.walk(code):
+    for node in nodes:
         if isinstance(node, ast.Import):
             for alias in node.names:
                 yield alias.asname or alias.name.split(".")[0], alias.name, ""
@@ -50,17 +53,17 @@ def root(node: ast.AST) -> str:
     return node.id if isinstance(node, ast.Name) else ""
 
 
-def targets(code: ast.AST) -> Iterator[ast.expr]:
+def targets(nodes: Nodes) -> Iterator[ast.expr]:
     """Yield the attributes and items that statements write, or delete."""
-    for node in ast.walk(code):
+    for node in nodes:
         if isinstance(node, ast.Attribute | ast.Subscript) and isinstance(node.ctx, ast.Store | ast.Del):
             yield node
 
 
-def makers(code: ast.AST, theirs: dict[str, tuple[str, str]]) -> dict[str, tuple[str, str]]:
+def makers(nodes: Nodes, theirs: dict[str, tuple[str, str]]) -> dict[str, tuple[str, str]]:
     """Return the variables and parameters that are objects of a library's class, with the class."""
     found = dict[str, tuple[str, str]]()
-    for node in ast.walk(code):
+    for node in nodes:
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and isinstance(node.value.func, ast.Name):
             names, kind = [each.id for each in node.targets if isinstance(each, ast.Name)], node.value.func.id
         elif isinstance(node, ast.arg) and node.annotation is not None:
@@ -80,16 +83,16 @@ def replaces_method(target: ast.expr, objects: dict[str, tuple[str, str]]) -> bo
     return (module, kind, target.attr) not in DOCUMENTED and callable(getattr(made_of, target.attr, None))
 
 
-def writes(code: ast.AST) -> Iterator[str]:
+def writes(nodes: Nodes) -> Iterator[str]:
     """Yield where code writes into a library's modules, classes or methods, or past the checks of types."""
-    theirs = {here: (module, name) for here, module, name in imported(code) if module.split(".")[0] in FOREIGN}
-    objects = makers(code, theirs)
-    for target in targets(code):
+    theirs = {here: (module, name) for here, module, name in imported(nodes) if module.split(".")[0] in FOREIGN}
+    objects = makers(nodes, theirs)
+    for target in targets(nodes):
         inner = ast.unparse(target.value) if isinstance(target, ast.Subscript) else ""
         past_checks = inner.startswith("vars(") or inner.endswith((".__dict__", "sys.modules"))
         if past_checks or root(target) in theirs or replaces_method(target, objects):
             yield ast.unparse(target)
-    for call in (node for node in ast.walk(code) if isinstance(node, ast.Call)):
+    for call in (node for node in nodes if isinstance(node, ast.Call)):
         called, given = ast.unparse(call.func), call.args[0] if call.args else call.func
         name = given.value if isinstance(given, ast.Constant) and isinstance(given.value, str) else ""
         is_theirs = root(given) in theirs or name.split(".")[0] in FOREIGN
@@ -99,13 +102,14 @@ def writes(code: ast.AST) -> Iterator[str]:
 
 def reaches(code: ast.AST) -> Iterator[str]:
     """Yield where code reaches into a library."""
-    yield from (f"{module} {name}".strip() for _, module, name in imported(code) if is_private(module, name))
-    for node in ast.walk(code):
+    nodes = [*ast.walk(code)]
+    yield from (f"{module} {name}".strip() for _, module, name in imported(nodes) if is_private(module, name))
+    for node in nodes:
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             yield from (found[0] for found in PRIVATE.finditer(node.value) if found[1] in FOREIGN)
         elif isinstance(node, ast.Attribute) and node.attr.startswith("_impl"):
             yield ast.unparse(node)
-    yield from writes(code)
+    yield from writes(nodes)
 
 
 SEEN: Final = (

@@ -231,15 +231,16 @@ async def running_service(
 
 @asynccontextmanager
 async def visiting(service: RunningService) -> AsyncIterator[Agent]:
-    """Return an agent that leaves nothing behind: no session of its own, and no page of any client of the test."""
+    """Return an agent that leaves nothing behind: no session of its own, no page of any client of the test, and neither
+    a secret nor a cookie of the shared login."""
     async with service.agent() as agent:
         yield agent
         await tidy(service, agent)
 
 
 async def tidy(service: RunningService, agent: Agent, keep: str = "") -> None:
-    """Close the agent's sessions, and all pages but the one that is to be kept. A person closes
-    those that are private, or that a person has been asked about."""
+    """Close the agent's sessions, and all pages but the one that is to be kept, and take secrets and the cookies of the
+    shared login away. A person closes pages that are private, or that a person has been asked about."""
     if {*service.known_sessions()} - {DEFAULT_SESSION}:
         for session in (await agent.call("list_sessions"))["sessions"]:
             if session["owner"] and session["owner"]["you"]:
@@ -247,6 +248,12 @@ async def tidy(service: RunningService, agent: Agent, keep: str = "") -> None:
     if await _close_pages(agent, keep):
         async with service.agent(operator=True) as person:
             await _close_pages(person, keep)
+    for name in [*service.parts.secrets.all()]:
+        service.parts.secrets.remove(name)
+    host = service.parts.host
+    shared = host.sessions.get(DEFAULT_SESSION) if isinstance(host, LocalHost) else None
+    if shared is not None and shared.opened is not None and not shared.in_persons_browser:
+        await shared.opened.clear_cookies()
 
 
 async def _close_pages(agent: Agent, keep: str) -> bool:

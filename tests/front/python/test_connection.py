@@ -14,7 +14,6 @@ from browse_together import AsyncBrowser, Browser
 from browse_together.contract import wire
 from browse_together.errors import PageOwned, RateLimited, SessionNotFound
 from tests.support.standin import Answer, Seen, StandIn, failure, success
-from tests.support.waiting import PATIENCE_S
 
 pytestmark = pytest.mark.anyio
 
@@ -136,7 +135,7 @@ async def test_waiting_for_a_page_makes_the_call_that_its_owner_was_named_with(
     standin.answer = in_turn(failure("PAGE_OWNED", "It is in use.", 423, hint=hint, calls=calls))
     with pytest.raises(PageOwned) as caught:
         await browser.page("cart").click("#pay")
-    await caught.value.wait(PATIENCE_S)
+    await caught.value.wait(5)
     assert bodies(standin)[1:] == [{"action": "claim_page", "pageId": "cart", "waitSeconds": 5}]
 
 
@@ -155,7 +154,7 @@ async def test_closing_ends_the_calls_of_other_threads(standin: StandIn, data_di
     calling = asyncio.create_task(asyncio.to_thread(call))
     await standin.call()
     await asyncio.to_thread(browser.close)
-    await asyncio.wait_for(calling, PATIENCE_S)
+    await asyncio.wait_for(calling, 10)
 
 
 async def test_calls_of_the_browser_are_in_its_session_and_an_own_one_that_ended_is_made_anew(

@@ -1,6 +1,6 @@
 """Provides what the tests of actions share."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Generator
 
 import pytest
 
@@ -21,11 +21,22 @@ async def resident(service: RunningService) -> AsyncIterator[Agent]:
         yield agent
 
 
+FAILED = pytest.StashKey[bool]()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    item.stash[FAILED] = item.stash.get(FAILED, False) or report.failed
+    return report
+
+
 @pytest.fixture
-async def lodger(service: RunningService, resident: Agent) -> AsyncIterator[Agent]:
-    """Return an agent that keeps its window, because a new one costs more than all that most tests do in it."""
+async def lodger(request: pytest.FixtureRequest, service: RunningService, resident: Agent) -> AsyncIterator[Agent]:
+    """Return an agent that keeps its window, because a new one costs more than all that most tests do in it; but what a
+    test that failed had done to it is not for the next ones."""
     yield resident
-    await tidy(service, resident, keep="tab")
+    await tidy(service, resident, keep="" if request.node.stash[FAILED] else "tab")
 
 
 @pytest.fixture

@@ -133,7 +133,6 @@ async def test_a_secret_on_a_page_is_told_by_no_tool_route_or_resource(
     told["dialog"] = await card_of(agent, "own", lambda frame: "dialog" in frame)
     await agent.call("handle_dialog", pageId="own", accept=True)
     told["act"] = (await asking).text
-    service.parts.secrets.remove("key")
     assert [name for name, text in told.items() if SECRET in text] == []
     assert "«secret:key»" in told["dialog"]
 

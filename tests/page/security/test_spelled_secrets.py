@@ -43,11 +43,10 @@ fetch('/texts').then(given => given.json()).then(texts =>
 
 
 @pytest.fixture
-def keep(service: RunningService, site: Site) -> Iterator[Callable[[str], None]]:
+def keep(service: RunningService, site: Site) -> Callable[[str], None]:
     """Keep a secret of the site."""
     secrets, origin = service.parts.secrets, site.url("").rstrip("/")
-    yield lambda value: secrets.set(NamedSecret(name="pw", value=value, origins=(origin,)))
-    secrets.remove("pw")
+    return lambda value: secrets.set(NamedSecret(name="pw", value=value, origins=(origin,)))
 
 
 async def test_no_spelling_of_the_browser_leaves_anything_of_a_secret(agent: Agent, site: Site) -> None:

@@ -47,9 +47,9 @@ async def test_an_act_without_a_page_does_not_land_on_the_tab_that_another_used_
 
 async def test_the_last_one_out_leaves_the_login_behind(service: RunningService, site: Site) -> None:
     site.page("/in", Answer(HTML, headers={"set-cookie": "login=ana; Path=/in"}))
-    async with visiting(service) as first:
+    async with service.agent() as first:
         await first.call("goto", pageId="own", url=site.url("/in"))
-        await service.release(first)
+        await first.call("close_page", pageId="own")
     async with visiting(service) as second:
         await second.call("goto", pageId="mine", url=site.url("/in"))
         found = await second.call("evaluate_script", pageId="mine", expression="document.cookie")

@@ -18,7 +18,6 @@ from browse_together.errors import (
 from tests.process.python.conftest import MakeBrowser
 from tests.support.site import Answer, Site
 from tests.support.terminal import Terminal
-from tests.support.waiting import PATIENCE_S
 
 SHOP = """<h1>Orders</h1>
 <table><tr><th>Order<th>Total<tr><td>A1<td>12.50<tr><td>A2<td>7</table><table><tr><th>x<tr><td>1</table>
@@ -82,7 +81,7 @@ def test_a_refusal_names_the_next_calls_as_python_and_waits(as_client: MakeBrows
     with pytest.raises(TimedOut):
         refused.wait(1)
     anas.release_page()
-    refused.wait(PATIENCE_S)
+    refused.wait(20)
     assert bens.hover("h1").page == bens.info
     copy = pickle.loads(pickle.dumps(refused))  # noqa: S301 - it was just made here
     assert (type(copy), str(copy), copy.next_calls) == (PageOwned, str(refused), refused.next_calls)
@@ -100,7 +99,7 @@ def test_a_page_in_a_persons_hands_is_waited_for(running: Terminal, as_client: M
     with pytest.raises(HumanInControl):
         caught.value.wait(1)
     running.succeed("requests", "done", asked.request_id)
-    caught.value.wait(PATIENCE_S)
+    caught.value.wait(20)
     page.hover("h1")
 
 
@@ -136,7 +135,7 @@ async def test_the_asynchronous_client_runs_calls_at_once_and_cancels_them(runni
         with pytest.raises(PageOwned) as caught:
             await other.page("at-once-1").click("text=Twice >> nth=0")
         await pages[1].release_page()
-        await caught.value.wait(PATIENCE_S)
+        await caught.value.wait(20)
         await other.close()
         assert {page.page_id for page in await browser.pages()} == {"at-once-0", "at-once-2"}
 
