@@ -33,24 +33,24 @@ async def held(agent: Agent, page_id: str = "p") -> dict[str, AnyJson]:
 async def test_a_persons_hold_is_above_the_lease_until_they_give_the_page_back(
     agent: Agent, other: Agent, ana: Agent, site: Site
 ) -> None:
-    await agent.call("goto", pageId="p", url=site.page("/", "<button>b</button>"))
-    hold = await ana.call("take_over", pageId="p")
-    refused = await held(agent)
-    assert f'request_human {{"pageId": "p", "requestId": "{hold["requestId"]}"}}' in refused["hint"]
+    await agent.call("goto", pageId="lent", url=site.page("/", "<button>b</button>"))
+    hold = await ana.call("take_over", pageId="lent")
+    refused = await held(agent, "lent")
+    assert f'request_human {{"pageId": "lent", "requestId": "{hold["requestId"]}"}}' in refused["hint"]
     for who in (agent, other):
-        assert (await who.error("content", pageId="p"))["code"] == "HUMAN_IN_CONTROL"  # their password may be on it
-        assert (await who.error("take_over", pageId="p"))["code"] == "FORBIDDEN"
-        assert (await who.error("give_back", pageId="p"))["code"] == "FORBIDDEN"
-    waiting = await agent.call("request_human", pageId="p", requestId=hold["requestId"], timeout=1)
-    assert "still has p" in waiting["observed"]
-    await agent.call("request_human", pageId="p", requestId=hold["requestId"], withdraw=True, timeout=1)
-    await held(agent)
-    await ana.call("click", pageId="p", selector="button")
-    await ana.call("give_back", pageId="p")
-    told = [notice["text"] for notice in (await agent.reply("content", pageId="p")).json()["notices"]]
-    assert "Ana gave p back. Look at it before you go on." in told
-    await agent.call("click", pageId="p", selector="button")
-    acts = [(row["client"], row["action"]) for row in await recorded(ana, pageId="p") if row["client"] == "Ana"]
+        assert (await who.error("content", pageId="lent"))["code"] == "HUMAN_IN_CONTROL"  # their password may be on it
+        assert (await who.error("take_over", pageId="lent"))["code"] == "FORBIDDEN"
+        assert (await who.error("give_back", pageId="lent"))["code"] == "FORBIDDEN"
+    waiting = await agent.call("request_human", pageId="lent", requestId=hold["requestId"], timeout=1)
+    assert "still has lent" in waiting["observed"]
+    await agent.call("request_human", pageId="lent", requestId=hold["requestId"], withdraw=True, timeout=1)
+    await held(agent, "lent")
+    await ana.call("click", pageId="lent", selector="button")
+    await ana.call("give_back", pageId="lent")
+    told = [notice["text"] for notice in (await agent.reply("content", pageId="lent")).json()["notices"]]
+    assert "Ana gave lent back. Look at it before you go on." in told
+    await agent.call("click", pageId="lent", selector="button")
+    acts = [(row["client"], row["action"]) for row in await recorded(ana, pageId="lent") if row["client"] == "Ana"]
     assert acts == [("Ana", "give_back"), ("Ana", "click"), ("Ana", "take_over")]
 
 

@@ -14,7 +14,7 @@ from browser_service.clients.presence import handle_of
 from tests.support.account import recorded
 from tests.support.json import AnyJson
 from tests.support.listening import connected, listening, present
-from tests.support.service import Agent, RunningService
+from tests.support.service import Agent, RunningService, tidy
 from tests.support.site import Site
 from tests.support.wall import door, entered, seat, socket
 
@@ -32,8 +32,7 @@ async def claude(running: RunningService, site: Site) -> AsyncIterator[Agent]:
     async with connected(running, "c-1", "Claude") as agent:
         await agent.call("goto", pageId="shop", url=site.page("/shop", "<title>Shop</title><button>b</button>"))
         yield agent
-        for page_id in ("shop", "own"):
-            await agent.reply("close_page", pageId=page_id)
+        await tidy(running, agent)
 
 
 def with_page(page_id: str, **expected: AnyJson) -> Callable[[dict[str, AnyJson]], bool]:

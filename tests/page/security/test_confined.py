@@ -3,6 +3,7 @@
 import asyncio
 import threading
 from collections.abc import AsyncIterator
+from secrets import token_hex
 
 import pytest
 
@@ -26,7 +27,8 @@ def bank(site: Site) -> str:
 
 @pytest.fixture
 async def shopper(service: RunningService, site: Site, bank: str) -> AsyncIterator[Agent]:  # noqa: ARG001 - it is there
-    async with limited(service, "shopper", origins=[site.url("").rstrip("/")]) as agent:
+    name = f"shopper-{token_hex(3)}"  # whose activity has nothing of other tests
+    async with limited(service, name, origins=[site.url("").rstrip("/")]) as agent:
         yield agent
         for page in (await agent.call("list_pages"))["yours"]:
             await agent.reply("close_page", pageId=page["pageId"])
