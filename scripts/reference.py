@@ -3,7 +3,8 @@ errors of the Python client; `--check` fails if they are stale."""
 
 import json
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from itertools import groupby
 from pathlib import Path
 from typing import Final
@@ -158,7 +159,8 @@ def answers() -> str:
     return written.text(digest(ACTIONS), names, [tool.message() for tool in every])
 
 
-def files() -> dict[str, str]:
+@cache
+def files() -> Mapping[str, str]:
     """Return the text of each file, by its place."""
     return {
         f"{CONTRACT}/TOOLS.md": reference(),

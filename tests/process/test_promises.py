@@ -84,31 +84,28 @@ async def said(chat: Client, tool: str, **arguments: str) -> str:
     return text_of(result)
 
 
+async def has_the_login_and_not_the_page(chat: Client, url: str) -> None:
+    assert "Hello Ana" in await said(chat, "goto", pageId="own", url=url)
+    refused = await chat.call_tool("click", {"pageId": "mine", "selector": "button"})
+    assert refused.is_error
+    assert text_of(refused).startswith('PAGE_OWNED: "mine" is in use by "Alice"')
+    assert f'open_page {{"url": "{url}"}}' in text_of(refused)
+
+
 async def signed_in(chat: Client, url: str) -> None:
     assert "Sign in" in await said(chat, "goto", pageId="mine", url=url)
     assert "Hello Ana" in await said(chat, "click", pageId="mine", selector="role=button[name='Sign in']", reply="full")
 
 
-async def test_the_first_chat_starts_a_service_whose_login_a_second_has_without_touching_its_page(
-    account: Account, site: Site
-) -> None:
-    url = signing_in(site)
-    async with account.chat("Alice") as alice, account.chat("Bob") as bob:
-        await signed_in(alice, url)
-        assert "Hello Ana" in await said(bob, "goto", pageId="own", url=url)
-        refused = await bob.call_tool("click", {"pageId": "mine", "selector": "button"})
-        assert refused.is_error
-        assert text_of(refused).startswith('PAGE_OWNED: "mine" is in use by "Alice"')
-        assert f'open_page {{"url": "{url}"}}' in text_of(refused)
-        await said(alice, "click", pageId="mine", selector="button")
-
-
-async def test_pages_and_logins_outlast_a_restart_a_crash_of_the_browser_and_a_kill_of_the_service(
+async def test_the_first_chat_starts_a_service_whose_login_others_have_and_pages_and_logins_outlast_whatever_dies(
     account: Account, site: Site
 ) -> None:
     url = signing_in(site)
     async with account.chat("Alice") as alice:
         await signed_in(alice, url)
+        async with account.chat("Bob") as bob:
+            await has_the_login_and_not_the_page(bob, url)
+        await said(alice, "click", pageId="mine", selector="button")
         await processes.kill(account.browser)
         assert "Hello Ana" in await said(alice, "snapshot", pageId="mine")
         await account.kill()
@@ -122,7 +119,17 @@ async def test_pages_and_logins_outlast_a_restart_a_crash_of_the_browser_and_a_k
 
 def test_the_wheel_installs_commands_that_run_without_this_source_tree(tmp_path: Path) -> None:
     target = tmp_path / "installed"
-    pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", "install", "--no-deps", "--no-index"]
+    pip = [
+        sys.executable,
+        "-m",
+        "pip",
+        "--quiet",
+        "--disable-pip-version-check",
+        "install",
+        "--no-deps",
+        "--no-index",
+        "--no-compile",
+    ]
     subprocess.run([*pip, "--target", target, wheel.build(tmp_path)], check=True, stdin=subprocess.DEVNULL)
     # Without this environment's .pth files, by which it finds the source tree.
     env = {**os.environ, "PYTHONPATH": os.pathsep.join((str(target), sysconfig.get_path("purelib")))}
