@@ -26,6 +26,7 @@ from browser_service.host.pages.entry import PageEntry
 from browser_service.host.sessions.session import SessionEntry
 from browser_service.rules.window import Clock
 from browser_service.services import Carrier, MakeHost, Services
+from browser_service.sessions.directory import ClosedPages
 from browser_service.settings import Settings
 from browser_service.spine.register import Record
 from browser_service.tuning import Tuning
@@ -239,8 +240,8 @@ async def visiting(service: RunningService) -> AsyncIterator[Agent]:
 
 
 async def tidy(service: RunningService, agent: Agent, keep: str = "") -> None:
-    """Close the agent's sessions, and all pages but the one that is to be kept, and take secrets and the cookies of the
-    shared login away. A person closes pages that are private, or that a person has been asked about."""
+    """Close the agent's sessions, and all pages but the one that is to be kept, and forget closed pages, secrets and the
+    cookies of the shared login. A person closes pages that are private, or that a person has been asked about."""
     if {*service.known_sessions()} - {DEFAULT_SESSION}:
         for session in (await agent.call("list_sessions"))["sessions"]:
             if session["owner"] and session["owner"]["you"]:
@@ -248,6 +249,7 @@ async def tidy(service: RunningService, agent: Agent, keep: str = "") -> None:
     if await _close_pages(agent, keep):
         async with service.agent(operator=True) as person:
             await _close_pages(person, keep)
+    service.parts.directory.closed = ClosedPages()  # whose names are refused in the shared login
     for name in [*service.parts.secrets.all()]:
         service.parts.secrets.remove(name)
     host = service.parts.host

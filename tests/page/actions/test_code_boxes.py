@@ -7,7 +7,7 @@ from tests.support.json import AnyJson
 from tests.support.service import RunningService
 from tests.support.tab import Tab
 
-pytestmark = [pytest.mark.anyio, pytest.mark.one_window]
+pytestmark = [pytest.mark.anyio, pytest.mark.thorough, pytest.mark.one_window]
 
 BOXES = "<p>Code we sent</p><div>" + "<input maxlength=1 size=1>" * 6 + "</div><input id=name><script>{}</script>"
 ALL = "[...document.querySelectorAll('div input')]"

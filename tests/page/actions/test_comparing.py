@@ -10,7 +10,7 @@ from tests.support.json import AnyJson
 from tests.support.service import Agent
 from tests.support.tab import Tab
 
-pytestmark = [pytest.mark.anyio, pytest.mark.one_window]
+pytestmark = [pytest.mark.anyio, pytest.mark.thorough, pytest.mark.one_window]
 
 RED = (255, 0, 0)
 BOX = """<style>body {{margin: 0; background: white}}

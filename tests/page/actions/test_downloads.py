@@ -59,6 +59,7 @@ async def test_a_click_that_downloads_says_so_and_its_bytes_are_the_servers(agen
     assert (await agent.call("get_current_url", pageId="p"))["url"] == links
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("name", "ways"),
     [

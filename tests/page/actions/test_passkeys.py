@@ -9,7 +9,7 @@ from tests.support.site import Site
 from tests.support.tab import Tab
 from tests.support.waiting import found
 
-pytestmark = [pytest.mark.anyio, pytest.mark.one_window]
+pytestmark = [pytest.mark.anyio, pytest.mark.thorough, pytest.mark.one_window]
 
 KEY = "{id: new Uint8Array([1]), type: 'public-key'}"
 GET = f"navigator.credentials.get({{publicKey: {{challenge: new Uint8Array(16), allowCredentials: [{KEY}]}}}})"

@@ -6,7 +6,7 @@ from browse_together.contract.peer_calls import body_of
 from tests.support.json import AnyJson
 from tests.support.tab import Tab
 
-pytestmark = [pytest.mark.anyio, pytest.mark.one_window]
+pytestmark = [pytest.mark.anyio, pytest.mark.thorough, pytest.mark.one_window]
 
 DESK = """<h1>Desk</h1><form onsubmit="event.preventDefault(); said.textContent = 'Found ' + q.value">
 <input id=q aria-label=Search></form><p id=said>Nothing yet</p><input type=file id=paper aria-label=Paper>

@@ -5,7 +5,7 @@ import pytest
 from tests.support.poison import POISON
 from tests.support.tab import Tab
 
-pytestmark = [pytest.mark.anyio, pytest.mark.one_window]
+pytestmark = [pytest.mark.anyio, pytest.mark.thorough, pytest.mark.one_window]
 
 SHOP = """<title>Shop</title><h1>Teas</h1><label>Name <input id=n></label>
 <label><input type=checkbox id=k> Agree</label>

@@ -43,7 +43,7 @@ async def said(agent: Agent, action: str, **arguments: Any) -> str:  # Any: JSON
 
 
 async def shows(agent: Agent, expression: str) -> Any:  # Any: JSON
-    return (await agent.call("evaluate_script", pageId="browser", expression=expression))["value"]
+    return (await agent.call("evaluate_script", expression=expression))["value"]
 
 
 async def test_navigate_opens_the_page_that_launch_would_unless_the_call_leaves_that_to_it(

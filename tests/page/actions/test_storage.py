@@ -62,7 +62,11 @@ async def test_a_blank_page_has_no_storage(agent: Agent) -> None:
 async def test_local_storage_is_not_written_while_others_work_at_the_origin(
     agent: Agent, other: Agent, site: Site
 ) -> None:
-    await agent.call("goto", pageId="cart", url=site.page("/cart", "<script>localStorage.login = 'ana'</script>"))
+    await agent.call(
+        "goto",
+        pageId="cart",
+        url=site.page("/cart", "<script>localStorage.clear(); localStorage.login = 'ana'</script>"),
+    )
     await other.call("goto", pageId="mine", url=site.url("/cart"))
     acts: tuple[tuple[str, dict[str, AnyJson]], ...] = (
         ("set_storage", {"items": {"login": "eve"}}),

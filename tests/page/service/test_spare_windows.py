@@ -11,7 +11,7 @@ from tests.support.service import Agent, RunningService
 from tests.support.site import Site
 from tests.support.waiting import become
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.thorough]
 
 MINUTE_S = 60.0
 

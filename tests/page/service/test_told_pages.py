@@ -10,7 +10,7 @@ from tests.support.json import AnyJson
 from tests.support.service import Agent, RunningService
 from tests.support.site import Site
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.thorough]
 
 
 async def given_up(service: RunningService, agent: Agent, site: Site) -> SessionSpec:
