@@ -240,7 +240,7 @@ async def visiting(service: RunningService) -> AsyncIterator[Agent]:
 
 
 async def tidy(service: RunningService, agent: Agent, keep: str = "") -> None:
-    """Close the agent's sessions, and all pages but the one that is to be kept, and forget closed pages, secrets and the
+    """Close the agent's sessions, and all pages but the one that is to be kept; forget closed pages, secrets and the
     cookies of the shared login. A person closes pages that are private, or that a person has been asked about."""
     if {*service.known_sessions()} - {DEFAULT_SESSION}:
         for session in (await agent.call("list_sessions"))["sessions"]:

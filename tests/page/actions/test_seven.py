@@ -15,7 +15,7 @@ from tests.support.site import Answer, Site
 pytestmark = pytest.mark.anyio
 
 NO_BROWSER = "No browser instance found. Call browser_launch first."
-PAGE = """<!doctype html><title>Example</title><h1>Items</h1><p id=said></p>
+PAGE = """<!doctype html><title>Example</title><h1>Items</h1><p id=said style="height: 1em"></p>
 <label>Email <input value=old></label><input data-testid=code onkeydown="said.append(event.key)">
 <button onclick="said.textContent = 'sent ' + event.detail">Submit</button><button>Submit all</button>
 <button disabled>Off</button><input type=checkbox aria-label=Agree checked><p hidden>gone</p>"""

@@ -12,16 +12,21 @@ from tests.support.site import Answer, Site
 pytestmark = pytest.mark.anyio
 
 
-@pytest.fixture(scope="module")
-async def folders(limited: RunningService, outbox: Path) -> AsyncIterator[tuple[Agent, Path]]:
-    root = outbox
-    (root / "deep").mkdir()
-    (root / "deep" / "report.csv").write_bytes(BYTES)
-    (root.parent / "secret.txt").write_text("secret")
-    (root / "link.txt").symlink_to(root.parent / "secret.txt")
-    (root / "way").symlink_to(root.parent)
-    with (root / "huge.bin").open("wb") as huge:
+@pytest.fixture(scope="package")
+def root(outbox: Path) -> Path:
+    """Return the folder of uploads with a file, and with what is not to be uploaded."""
+    (outbox / "deep").mkdir()
+    (outbox / "deep" / "report.csv").write_bytes(BYTES)
+    (outbox.parent / "secret.txt").write_text("secret")
+    (outbox / "link.txt").symlink_to(outbox.parent / "secret.txt")
+    (outbox / "way").symlink_to(outbox.parent)
+    with (outbox / "huge.bin").open("wb") as huge:
         huge.truncate(50_000_001)
+    return outbox
+
+
+@pytest.fixture(scope="module")
+async def folders(limited: RunningService, root: Path) -> AsyncIterator[tuple[Agent, Path]]:
     async with visiting(limited) as agent:
         with Site() as site:
             await agent.call("goto", pageId="p", url=site.page("/", Answer(FORM)))

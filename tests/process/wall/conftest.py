@@ -1,4 +1,4 @@
-"""Provides the wall of one service, which all tests of this folder visit, and a person's window at it."""
+"""Provides a wall for each module, because it remembers who did and said what, and a person's window at it."""
 
 from collections.abc import AsyncIterator
 
@@ -15,7 +15,7 @@ _HTML = (
 )
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 async def running(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[RunningService]:
     async with listening(tmp_path_factory.mktemp("wall")) as service:
         yield service
