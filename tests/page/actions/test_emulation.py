@@ -13,7 +13,7 @@ from tests.support.site import Site
 from tests.support.tab import Tab
 from tests.support.waiting import become
 
-pytestmark = [pytest.mark.anyio, pytest.mark.one_window]
+pytestmark = pytest.mark.anyio
 
 HTML = "<meta name=viewport content='width=device-width'><h1>x</h1>"
 SEES = """({

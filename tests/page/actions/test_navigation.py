@@ -97,7 +97,7 @@ async def test_goto_follows_redirects_and_names_the_url_where_they_end(tab: Tab)
     start = tab.site.page("/start", _redirect("/middle"))
     tab.site.page("/middle", _redirect("/end"))
     end = tab.site.page("/end", "end")
-    result = await tab.call("goto", url=start)
+    result = await tab.call("goto", pageId="tab", url=start)
     assert (result["url"], result["status"]) == (end, 200)
     assert await tab.sees("location.href") == end
 

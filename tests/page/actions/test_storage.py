@@ -54,8 +54,8 @@ async def test_items_for_which_there_is_no_room_change_nothing(tab: Tab) -> None
 
 
 async def test_a_blank_page_has_no_storage(agent: Agent) -> None:
-    await agent.call("open_page")
-    error = await agent.error("get_storage")
+    await agent.call("open_page", pageId="blank")
+    error = await agent.error("get_storage", pageId="blank")
     assert (error["code"], "goto {" in error["hint"]) == ("VALIDATION_ERROR", True)
 
 
