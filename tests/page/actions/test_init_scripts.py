@@ -6,7 +6,7 @@ from tests.support.service import Agent
 from tests.support.site import Site
 from tests.support.tab import Tab
 
-pytestmark = [pytest.mark.anyio, pytest.mark.one_window]
+pytestmark = pytest.mark.anyio
 
 FIRST = "self.order = ['init']; Math.random = () => 0.5"
 SAYS = "<h1>x</h1><script>self.order?.push('page'); document.title = Math.random()</script>"
