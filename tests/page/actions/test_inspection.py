@@ -3,11 +3,10 @@
 import pytest
 from playwright.async_api import JSHandle
 
-from tests.support.listening import become
 from tests.support.service import Agent
 from tests.support.site import Answer, Site
 from tests.support.tab import Tab
-from tests.support.waiting import found
+from tests.support.waiting import become, found
 
 pytestmark = [pytest.mark.anyio, pytest.mark.one_window]
 
