@@ -28,8 +28,8 @@ export const fieldWords = e => {
   return e.checked ?? e.ariaChecked === 'true' ? 'checked' : 'not checked';
 };
 // Returns the text of an element with what the fields in it show, and the other elements that have `words`.
-export const textWithFields = (e, words = []) => matches(e, 'input, select, textarea') ? fieldWords(e)
-  : seenText(e, false, new Map([...words, ...within(e, FIELDS).map(field => [field, fieldWords(field)])]));
+export const textWithFields = (e, words = [], hidden = false) => matches(e, 'input, select, textarea') ? fieldWords(e)
+  : seenText(e, hidden, new Map([...words, ...within(e, FIELDS).map(field => [field, fieldWords(field)])]));
 // Returns the text of a table's cell, with what its fields and pictures show.
 export const cellText = cell =>
   textWithFields(cell, [...cell.querySelectorAll('img[alt]')].filter(shown).map(e => [e, e.alt]));

@@ -134,7 +134,11 @@ async def test_content_has_what_fields_show_where_they_stand(tab: Tab, how: dict
         "h.attachShadow({mode: 'open'}).innerHTML = '<input value=deep>'</script>"
     )
     read = " ".join(str((await tab.call("content", **how))["content"]).removeprefix("/page-1").split())
-    assert read == ("First name Ada or not checked Red colour fast, slow (chosen) checked Dark Rome new Go deep")
+    words = "First name Ada or not checked Red colour fast, slow (chosen) checked Dark Rome new Go deep"
+    assert read == words
+    assert (await tab.call("extract_text", selector="form"))["text"] == words
+    boxes = await tab.call("extract_text", selector="[type=radio], [name=pin], [value=trap]", all=True)
+    assert boxes["text"] == ["not checked", "trap", ""]
 
 
 CODE = {
