@@ -2,34 +2,58 @@
 // place of these, and code in one piece. `KEPT` stands for blanks that begin a line and that people see.
 import {fieldWords} from "./document_parts.js";
 import {flatTree} from "./flat_tree.js";
-import {firstIn, matches, parentOf} from "./past_names.js";
+import {allIn, boxOfElement, closest, firstIn, matches, parentElement, parentOf} from "./past_names.js";
 import {HIDDEN, secretsIn} from "./secret_field.js";
-import {MOST_TEXTS, inUndrawn, keepsBlanks, placeOf, seenPart, reading, unseen, unseenElement} from "./seen.js";
+import {MOST_TEXTS, drawn, inUndrawn, keepsBlanks, placeOf, seenPart, reading, texts, unseen, unseenElement} from "./seen.js";
 import {seenText} from "./seen_text.js";
 
-const MOST_NAMED = 5000, KEPT = '\ufdd0', TAB = KEPT.repeat(4);
+const MOST_NAMED = 5000, LEAST_LINE_PX = 8, KEPT = '\ufdd0', TAB = KEPT.repeat(4);
 const WITHIN_A_LINE = 'a, b, button, em, i, label, small, span, strong';
 const MAY_BE_CODE = 'pre, div, code, section', NO_CODE = 'img, table, p, ul, ol, h1, h2, h3, h4, input, select, textarea, iframe';
+const NO_LINES = `${NO_CODE}, a[href], button`;
 
 // Returns whether an element, or a button, begins a line or a box of its own, so that its words are no part of others.
 const standsAlone = e => matches(e, WITHIN_A_LINE)
   && (e.localName === 'button' || !/^(inline|contents|none|ruby)/.test(getComputedStyle(e).display));
 
-// Returns whether an element is lines of code, as in an editor. All that is in it is read to tell, and again for what is
-// in one that is none, so that after many of these no other is looked at.
-let others = 100;
-const isCode = e => {
-  if (!matches(e, MAY_BE_CODE) || others <= 0) return false;
-  const {whiteSpace, fontFamily, display} = placeOf(e).style, isPre = e.localName === 'pre';
-  if (!keepsBlanks(e) && whiteSpace !== 'nowrap' || !/mono/i.test(fontFamily) || !/^(block|flex|grid)/.test(display)) return false;
-  const isOne = !firstIn(e, isPre ? NO_CODE : `${NO_CODE}, a[href], button`) && (isPre || e.innerText.trim().includes('\n'));
-  if (!isOne) others--;
-  return isOne;
+// Returns the texts that number the lines of an editor, in a column to their left and not for screen readers.
+const MONO = /mono/i, NUMBER = /^\s*\d{1,6}\s*$/, NOTHING = /^[\s\u200b]*$/, EMPTY_LINE = '\u200b';
+const isNumber = text => {
+  const parent = parentOf(text), {fontFamily, textAlign} = placeOf(parent).style;
+  return !!closest(parent, '[aria-hidden=true]') && MONO.test(fontFamily) && /^(right|end)$/.test(textAlign) && drawn(text);
 };
-const codeIn = (e, copies) => {
-  const code = copies.createElement('pre');
-  code.textContent = seenText(e).replaceAll('\u00a0', ' ');
-  return code;
+const lineNumbers = root => {
+  const numbers = [...texts(root)].filter(text => NUMBER.test(text.data) && isNumber(text));
+  const follows = (text, before) => !!text && !!before && +text.data === +before.data + 1;
+  return new Set(numbers.filter((text, at) => follows(text, numbers[at - 1]) || follows(numbers[at + 1], text)));
+};
+// Returns the lines of code that have no words, and are as high as others.
+const emptyLines = e => [...allIn(e, 'div, pre')].filter(line => NOTHING.test(line.textContent) && boxOfElement(line).height > LEAST_LINE_PX
+  && !firstIn(line, 'div, pre, br') && [...parentElement(line).children].some(other => !NOTHING.test(other.textContent)));
+// All that is in an element is read to tell whether it is code, and again for what is in one that is none: after many of
+// these no other is looked at.
+let others = 100;
+// Returns the texts beside lines of code that are a `pre` each, if these have nothing beside them but numbers; else null.
+const besideLines = e => {
+  const lines = [...allIn(e, 'pre')];
+  if (lines.length < 2) return null;
+  const beside = [...texts(e)].filter(text => text.data.trim() && !closest(parentOf(text), 'pre'));
+  const areLines = !lines.some(line => line.textContent.trim().includes('\n'))
+    && beside.every(text => NUMBER.test(text.data) || closest(parentOf(text), '[aria-hidden=true]'));
+  return areLines ? beside : void others--;
+};
+// Returns lines of code, as in an editor, in one piece; null for an element that is none.
+const codeIn = (e, copies, numbers) => {
+  if (!matches(e, MAY_BE_CODE) || others <= 0) return null;
+  const {whiteSpace, fontFamily, display} = placeOf(e).style, isPre = e.localName === 'pre';
+  if (!MONO.test(fontFamily) || !/^(block|flex|grid)/.test(display)) return null;
+  const beside = isPre || firstIn(e, NO_LINES) ? null : besideLines(e);
+  if (!beside && !keepsBlanks(e) && whiteSpace !== 'nowrap') return null;
+  if (!beside && (firstIn(e, isPre ? NO_CODE : NO_LINES) || !isPre && !e.innerText.trim().includes('\n'))) return void others--;
+  const left = [...beside ?? [], ...numbers].filter(text => e.contains(text)), code = copies.createElement('pre');
+  const words = [...left.map(text => [text, '']), ...isPre ? [] : emptyLines(e).map(line => [line, EMPTY_LINE])];
+  code.textContent = seenText(e, false, new Map(words)).replaceAll('\u00a0', ' ').replaceAll(EMPTY_LINE, '').replace(/^\n+|\s+$/g, '');
+  return left.length && !code.textContent.trim() ? null : code;
 };
 const fieldIn = (e, copies) => {
   const field = copies.createElement('span');
@@ -38,18 +62,19 @@ const fieldIn = (e, copies) => {
 };
 
 export default seenPart(root => {
-  const copies = document.implementation.createHTMLDocument(''), copyOf = new Map(), whole = new Set();
-  let texts = 0, named = 0;
+  const copies = document.implementation.createHTMLDocument(''), copyOf = new Map(), whole = new Set(), numbers = lineNumbers(root);
+  let count = 0, named = 0;
   for (const node of flatTree(root, e => whole.has(e))) {
     const isElement = node.nodeType === Node.ELEMENT_NODE, isField = isElement && matches(node, 'input, select, textarea');
-    const asCode = isElement && !isField && isCode(node), alone = isField || isElement && standsAlone(node);
-    if (isField || asCode) whole.add(node);
-    const copy = isField ? fieldIn(node, copies) : asCode ? codeIn(node, copies) : copies.importNode(node, false);
+    if (numbers.has(node)) continue;
+    const code = isElement && !isField ? codeIn(node, copies, numbers) : null, alone = isField || isElement && standsAlone(node);
+    if (isField || code) whole.add(node);
+    const copy = isField ? fieldIn(node, copies) : code ?? copies.importNode(node, false);
     copyOf.get(parentOf(node))?.append(...alone ? [' ', copy, ' '] : [copy]);
     copyOf.set(node, copy);
     const words = isElement && !isField && fieldWords(node);
     if (words) copy.prepend(words, ' ');
-    if (node.nodeType === Node.TEXT_NODE && texts++ < MOST_TEXTS) {
+    if (node.nodeType === Node.TEXT_NODE && count++ < MOST_TEXTS) {
       if (secretsIn(node).length) copy.data = HIDDEN;
       else if (unseen(node) && !inUndrawn(node)) {
         reading.unseen++;

@@ -151,6 +151,11 @@ CODE = {
     "<br></span><span>f()</span></pre>",
     "blocks": "<div style='display: flex'><pre><code><span style='display: block'>def f():</span><span style="
     "'display: block'>    return 1</span>\nf()</code></pre></div>",
+    "numbers": "<style>.c, .n {font-family: monospace} pre {margin: 0}</style><div class=c><div>"
+    "<div style='position: relative'><div class=n aria-hidden=true>1</div><pre>def f():</pre></div>"
+    "<div style='position: relative'><div class=n aria-hidden=true>2</div><pre>    return 1</pre></div>"
+    "<div style='position: relative'><div class=n aria-hidden=true>3</div><pre>\u200b</pre></div>"
+    "<div style='position: relative'><div class=n aria-hidden=true>4</div><pre>f()</pre></div></div></div>",
     "roles": "<pre role=presentation>def f():\n    return 1\nf()</pre>",
 }
 
@@ -161,9 +166,20 @@ async def test_lines_of_code_keep_their_indentation(tab: Tab, name: str, beside:
     await tab.show(f"{CODE[name]}{beside}")
     text, markdown = [(await tab.call("content", format=form))["content"] for form in ("text", "markdown")]
     lines = ["def f():", "    return 1", "f()"]
-    assert [line.replace("\xa0", " ") for line in text.splitlines() if line.strip()][:3] == lines
+    shown = [line.replace("\xa0", " ") for line in text.splitlines() if line.strip("\u200b\xa0 1234")]
+    assert shown[:3] == lines
     fenced = markdown.split("```")[1]
     assert [line for line in fenced.splitlines() if line.strip()] == lines
+
+
+async def test_markdown_leaves_out_the_numbers_of_lines_beside_code_and_no_other_numbers(tab: Tab) -> None:
+    await tab.show(
+        "<style>.c {white-space: pre; font-family: monospace}</style><p>Rooms <b>1</b> and <b>2</b></p><div style="
+        "'display: flex'><div class=c aria-hidden=true style='text-align: right'><div>9</div><div>10</div></div><div class=c aria-hidden=true>"
+        "<div>f(<i>1</i>)</div><div style='height: 20px'></div><div>2</div><div>3</div></div></div><p aria-hidden=true class=c>7</p><p aria-hidden=true class=c>3</p>"
+    )
+    read = (await tab.call("content", format="markdown"))["content"]
+    assert read.partition("\n\n")[2] == "Rooms **1** and **2**\n\n```\nf(1)\n\n2\n3\n```\n\n7\n\n3"
 
 
 async def test_a_field_adds_nothing_but_its_words(tab: Tab) -> None:
