@@ -19,7 +19,7 @@ from browser_service.actions.page.pointer import check_button
 from browser_service.actions.support import code_boxes, scaled_frames
 from browser_service.actions.support.code_boxes import in_boxes
 from browser_service.actions.support.copied import pasted
-from browser_service.actions.support.editors import or_of_editor, replace_text, unless_editor
+from browser_service.actions.support.editors import or_of_editor, replace_text, typed_into, unless_editor
 from browser_service.actions.support.field_values import (
     Question,
     not_as_given,
@@ -160,6 +160,8 @@ async def type_(page: BrowserPage, action: interaction.Type) -> Json:
     result = await field_after(page, action, element, put, text, event=None)
     if result is not None and (told := await in_boxes(element, result["value"], text, action)):
         return {"observed": f"{AS_GIVEN}, {told}"}
+    if result is not None and result["editor"] and not result["secret"]:
+        return {"observed": await typed_into(element, text)}
     return typed_reply(result, text)
 
 

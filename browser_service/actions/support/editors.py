@@ -59,7 +59,7 @@ async def replace_text(page: Page, element: ElementHandle, selector: str, text: 
         await sent(page.keyboard.press("Delete"), chord("Delete"))
     elif results.value_of(await world.evaluate(element, _PASTE, {"text": text, "html": None})) == "ignored":
         await page.keyboard.insert_text(text)
-    seen = results.read(_Shown, await world.evaluate(element, _TEXT, text))
+    seen = await _shown(element, text)
     if not seen["shows"]:
         raise not_as_given(
             f"The text was pasted over all that was selected in the editor, which shows {seen['shown']!r}.",
@@ -67,3 +67,13 @@ async def replace_text(page: Page, element: ElementHandle, selector: str, text: 
             hint=f"See what became of it before you enter it again: {next_call('snapshot')}.",
         )
     return f"pasted over the editor's whole text; it shows {seen['shown']!r} now"
+
+
+async def typed_into(element: ElementHandle | Locator, text: str) -> str:
+    """Return what an editor shows after keys went to its hidden field, whose own value tells nothing."""
+    seen = await _shown(element, text)
+    return "the editor shows it" if seen["shows"] else f"the editor shows {seen['shown']!r}, which lacks what was typed"
+
+
+async def _shown(element: ElementHandle | Locator, text: str) -> _Shown:
+    return results.read(_Shown, await world.evaluate(element, _TEXT, text))

@@ -36,6 +36,8 @@ class _TypedValue(TypedDict):
     type: str
     most: int
     """The field's maxlength; -1 without one."""
+    editor: bool
+    """Whether the field takes keys for an editor that keeps its text elsewhere."""
     opened: bool
     focus: str
     field: Field

@@ -12,6 +12,7 @@ from browser_service.host.reading.nameless import without_name
 from browser_service.host.reading.tree import CELLS, CONTROLS, FIELDS, TICKED, Node, Tree, ancestors, descendants
 
 _MARK: Final = "beside="
+_HIDDEN: Final = "aria-hidden"
 _TABLES: Final = frozenset({"table", "grid", "treegrid"})
 _WRAPPERS: Final = frozenset({"generic", "paragraph", "listitem", "group"}) | CELLS
 _MOST_LEVELS: Final = 3
@@ -82,7 +83,8 @@ def _before(nodes: Tree, index: int, inner: dict[int | None, list[int]]) -> str:
             part = [nodes[other], *islice(descendants(nodes, other), _MOST_WITHIN)]
             if any(node.role in CONTROLS or node.role == "heading" for node in part):
                 return ""
-            if words := next((node.label for node in part if node.label and node.role != "img"), ""):
+            words = next((node.label for node in part if node.label and node.role != "img"), "")
+            if words and not (words.isdecimal() and _HIDDEN in nodes[other].marks):  # the number of an editor's line
                 return _short(words)
     return ""
 

@@ -1,6 +1,9 @@
 // Returns what an element's editor shows, and whether that has the first lines of the entered text. Waits for these a
 // moment.
 import {cut} from "./cut.js";
+import {lineNumbers} from "./line_numbers.js";
+import {reading} from "./seen.js";
+import {seenText} from "./seen_text.js";
 
 const WAIT_MS = 500, TURN_MS = 16, MOST_LEVELS = 8, MOST_LINES = 3, MOST_CHARACTERS = 120;
 
@@ -13,11 +16,13 @@ const editorOf = e => {
 };
 
 export default async (e, text) => {
+  reading.judged = true;
   const close = shown => shown.replace(/[\s\u200b\u00b7]+/g, '');
   const lines = text.split('\n').map(close).filter(line => line).slice(0, MOST_LINES);
   const look = () => {
-    const shown = editorOf(e).innerText;
-    return {shown: cut(shown.replace(/\u00a0/g, ' ').trim(), MOST_CHARACTERS), shows: lines.every(line => close(shown).includes(line))};
+    const editor = editorOf(e), numbers = [...lineNumbers(editor)].map(text => [text, '']);
+    const shown = seenText(editor, false, new Map(numbers)).replace(/\u00a0/g, ' ').trim();
+    return {shown: cut(shown, MOST_CHARACTERS), shows: lines.every(line => close(shown).includes(line))};
   };
   const until = performance.now() + WAIT_MS;
   let seen = look();

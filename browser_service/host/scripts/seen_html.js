@@ -2,9 +2,10 @@
 // place of these, and code in one piece. `KEPT` stands for blanks that begin a line and that people see.
 import {fieldWords} from "./document_parts.js";
 import {flatTree} from "./flat_tree.js";
+import {MONO, NUMBER, lineNumbers} from "./line_numbers.js";
 import {allIn, boxOfElement, closest, firstIn, matches, parentElement, parentOf} from "./past_names.js";
 import {HIDDEN, secretsIn} from "./secret_field.js";
-import {MOST_TEXTS, drawn, inUndrawn, keepsBlanks, placeOf, seenPart, reading, texts, unseen, unseenElement} from "./seen.js";
+import {MOST_TEXTS, inUndrawn, keepsBlanks, placeOf, seenPart, reading, texts, unseen, unseenElement} from "./seen.js";
 import {seenText} from "./seen_text.js";
 
 const MOST_NAMED = 5000, LEAST_LINE_PX = 8, KEPT = '\ufdd0', TAB = KEPT.repeat(4);
@@ -16,17 +17,7 @@ const NO_LINES = `${NO_CODE}, a[href], button`;
 const standsAlone = e => matches(e, WITHIN_A_LINE)
   && (e.localName === 'button' || !/^(inline|contents|none|ruby)/.test(getComputedStyle(e).display));
 
-// Returns the texts that number the lines of an editor, in a column to their left and not for screen readers.
-const MONO = /mono/i, NUMBER = /^\s*\d{1,6}\s*$/, NOTHING = /^[\s\u200b]*$/, EMPTY_LINE = '\u200b';
-const isNumber = text => {
-  const parent = parentOf(text), {fontFamily, textAlign} = placeOf(parent).style;
-  return !!closest(parent, '[aria-hidden=true]') && MONO.test(fontFamily) && /^(right|end)$/.test(textAlign) && drawn(text);
-};
-const lineNumbers = root => {
-  const numbers = [...texts(root)].filter(text => NUMBER.test(text.data) && isNumber(text));
-  const follows = (text, before) => !!text && !!before && +text.data === +before.data + 1;
-  return new Set(numbers.filter((text, at) => follows(text, numbers[at - 1]) || follows(numbers[at + 1], text)));
-};
+const NOTHING = /^[\s\u200b]*$/, EMPTY_LINE = '\u200b';
 // Returns the lines of code that have no words, and are as high as others.
 const emptyLines = e => [...allIn(e, 'div, pre')].filter(line => NOTHING.test(line.textContent) && boxOfElement(line).height > LEAST_LINE_PX
   && !firstIn(line, 'div, pre, br') && [...parentElement(line).children].some(other => !NOTHING.test(other.textContent)));

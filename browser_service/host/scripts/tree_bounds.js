@@ -2,7 +2,7 @@
 // long name. The size shows only in Playwright's own collections, in a world that the page's scripts cannot reach.
 // Playwright takes selector engines along into that world, so this is one; it finds a document whose last tree was
 // ended. It also ends a search for elements that takes too long, as `*:near(*)` does on a page of a thousand elements.
-import {forgetEditors, showBehind, showEditors, showValues, showWords} from "./tree_words.js";
+import {forgetEditors, showBehind, showEditors, showKeyed, showValues, showWords} from "./tree_words.js";
 
 const MOST_LOOKS = 500_000, MOST_CHARACTERS = 4_500_000;
 // The trees of all frames come in one message, so each has a share.
@@ -67,6 +67,7 @@ const bound = () => {
         isMaking = true;
         count(showEditors());
         showBehind();
+        showKeyed();
         showValues();
       }
       count(beside(key));

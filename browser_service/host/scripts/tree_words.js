@@ -66,6 +66,16 @@ export const showBehind = () => {
     shown.push(e);
   }
 };
+// What takes the keys for an editor may have no width, and Playwright gives refs to what has some.
+const KEYED = '[tabindex]';
+export const showKeyed = () => {
+  for (const e of [...document.querySelectorAll(KEYED)].slice(0, MOST_EDITORS)) {
+    const box = e.editContext && boxOfElement(e);
+    if (!box || isShown.has(e) || box.width && box.height) continue;
+    answer(e, 'getBoundingClientRect', {value: () => new DOMRect(box.x, box.y, box.width || 1, box.height || 1)});
+    shown.push(e);
+  }
+};
 // Playwright gives no values of bars, gauges and sliders that are no text fields.
 const BARS = 'progress, meter, [role=progressbar], [role=meter], [role=slider], [role=spinbutton], [role=scrollbar]';
 const PERCENT = [1, 100], MOST_BARS = 200;
@@ -132,6 +142,7 @@ export const forgetEditors = () => {
     isShown.delete(e);
     delete e.value;
     delete e.getAttribute;
+    delete e.getBoundingClientRect;
   }
 };
 

@@ -1,4 +1,6 @@
-// Returns what a field has after it was filled, whether its list is open, and where the page moved the focus.
+// Returns what a field has after it was filled, whether an editor keeps its text elsewhere, whether its list is open, and
+// where the page moved the focus.
+import {isEditor} from "./editor.js";
 import {field} from "./field.js";
 import {named} from "./element_name.js";
 import {isSecret, textOfField} from "./secret_field.js";
@@ -9,5 +11,6 @@ export default e => {
   const focus = within ? '' : named(active);
   const lists = ['listbox', 'true'].includes(e.getAttribute('aria-haspopup') || 'listbox');
   const opened = lists && e.getAttribute('aria-expanded') === 'true';
-  return {value: textOfField(e), secret: isSecret(e), type: String(e.type), most: Number(e.maxLength ?? -1), opened, focus, field: field(e)};
+  const most = Number(e.maxLength ?? -1), editor = isEditor(e);
+  return {value: textOfField(e), secret: isSecret(e), type: String(e.type), most, editor, opened, focus, field: field(e)};
 };

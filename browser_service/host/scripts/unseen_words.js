@@ -6,7 +6,7 @@ import {skipped, texts, unseen, unseenElement} from "./seen.js";
 
 const MOST_MS = 1000, MOST_TEXTS_READ = 5000, MOST_WORDS = 1000, MOST_CHARACTERS = 300, MOST_NAMED = 2000;
 // Faint controls are listed, as some appear only under the mouse, and so are inputs for files, which take them unseen.
-// So are their names, if they are no longer than names are.
+// So are their names, if they are no longer than names are, and those of what takes the keys for an editor.
 const WORKED = 'input, select, textarea, button, a[href], [role=button], [role=link], [role=checkbox], [role=radio], '
   + '[role=switch], [role=tab], [role=combobox], [role=menuitem], [role=option]', NAME_CHARACTERS = 120;
 
@@ -23,7 +23,8 @@ export const unseenWords = document => {
     }
     for (const e of [...root.querySelectorAll('[aria-label], [alt], [title], [placeholder]')].slice(0, MOST_NAMED)) {
       const box = boxOfElement(e), why = (box.width || box.height) && unseenElement(e);
-      const worked = (/faint|cut/.test(why) || matches(e, '[type=file]')) && matches(e, WORKED) && box.width > 4 && box.height > 4;
+      const drawn = (/faint|cut/.test(why) || matches(e, '[type=file]')) && matches(e, WORKED) && box.width > 4 && box.height > 4;
+      const worked = drawn || !!e.editContext;
       for (const name of ['aria-label', 'alt', 'title', 'placeholder']) {
         const text = flat(e.getAttribute(name) ?? '');
         note(text, worked && text.length <= NAME_CHARACTERS ? '' : why);
