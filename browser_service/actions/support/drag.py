@@ -1,6 +1,7 @@
 """Drags an element as a person does, and observes what the page does with it."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Final, Self
@@ -23,7 +24,10 @@ _PLACE: Final = script("drag_place")
 _AROUND: Final = script("shown_around")
 _CAN_BE_HIT: Final = results.bounded(script("can_be_hit"))
 _MOVED: Final = results.bounded(script("drag_moved"))
+_SETTLED: Final = results.bounded(script("drag_settled"))
 _DRAWN_MS: Final = 500
+_SLIDES_MS: Final = 400
+"""The longest that cards slide to where a drag moves them."""
 _PAUSE_S: Final = 0.05
 _BESIDE_PX: Final = 2
 
@@ -73,7 +77,7 @@ class Drag:
                 await target.scroll_into_view_if_needed(timeout=action.timeout)
             element = await world.handle_of(target, action.timeout)
             x, y = await targets.point_of(element, end)
-            await arrive(mouse, x - _BESIDE_PX, y - _BESIDE_PX, action.steps)
+            await arrive(mouse, x - _BESIDE_PX, y - _BESIDE_PX, action.steps, partial(_settled, element))
             await mouse.move(x, y)
             await asyncio.sleep(_PAUSE_S)
         finally:
@@ -117,12 +121,21 @@ class Drag:
         return ""
 
 
-async def arrive(mouse: Mouse, x: float, y: float, steps: int) -> None:
+async def arrive(
+    mouse: Mouse, x: float, y: float, steps: int, settled: Callable[[], Awaitable[None]] | None = None
+) -> None:
     """Drag to a point at a person's pace. Sortable lists ignore the mouse for a moment after they moved a card, and
     notice no drag over a card that the mouse has only just reached."""
     for each in (steps, 1):
         await mouse.move(x, y, steps=each)
         await asyncio.sleep(_PAUSE_S)
+        if settled is not None:
+            await settled()
+
+
+async def _settled(target: ElementHandle) -> None:
+    """Wait until what a drag over a target moved is where it goes."""
+    await none_if_gone(world.evaluate(target, _SETTLED, _SLIDES_MS, timeout_ms=2 * _SLIDES_MS))
 
 
 async def _place(element: ElementHandle) -> DragPlace:
