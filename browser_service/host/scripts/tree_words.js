@@ -76,12 +76,14 @@ export const showKeyed = () => {
     shown.push(e);
   }
 };
-// Playwright gives no values of bars, gauges and sliders that are no text fields.
-const BARS = 'progress, meter, [role=progressbar], [role=meter], [role=slider], [role=spinbutton], [role=scrollbar]';
+// Playwright gives no values of bars, gauges and sliders that are no text fields, nor the ticks of cells.
+const BARS = 'progress, meter, [role=progressbar], [role=meter], [role=slider], [role=spinbutton], [role=scrollbar], '
+  + '[role=gridcell][aria-checked]';
 const PERCENT = [1, 100], MOST_BARS = 200;
 const valueOf = e => {
   const said = getAttribute.call(e, 'aria-valuetext') ?? '';
   const [now, most] = ['now', 'max'].map(part => getAttribute.call(e, `aria-value${part}`) ?? getAttribute.call(e, part === 'now' ? 'value' : part));
+  if (e.matches('[role=gridcell]')) return e.ariaChecked === 'true' ? 'checked' : 'not checked';
   if (said || now === null) return said;
   const isWhole = e.matches('progress, [role=progressbar]'), whole = +(most ?? (e.localName === 'progress' ? 1 : 100));
   return !isWhole ? now : PERCENT.includes(whole) ? `${Math.round(100 * now / whole)}%` : `${now} of ${whole}`;

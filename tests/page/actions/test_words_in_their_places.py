@@ -122,6 +122,25 @@ async def test_cells_of_tables_have_what_their_fields_and_pictures_show(tab: Tab
     assert "Ida | checked on time | L" in (await tab.call("content", query="Ida time"))["content"]
 
 
+GRID = (
+    "<style>.box { position: relative; width: 16px; height: 16px; background: gray } .box input { opacity: 0 }"
+    "</style><div role=grid><div role=row><div role=columnheader>Name</div><div role=columnheader>Sold</div>"
+    "<div role=columnheader>Paid</div></div><div role=row><div role=gridcell>Ida</div><div role=gridcell><div class=box>"
+    "<input type=checkbox checked></div></div><div role=gridcell aria-checked=true><svg width=9 height=9></svg></div>"
+    "</div></div><div style='opacity: 0'>Gone <input type=checkbox checked></div>"
+)
+
+
+async def test_ticks_that_are_drawn_around_a_faint_box_or_by_a_cell_are_read(tab: Tab) -> None:
+    """And none of what is faint as a whole."""
+    await tab.show(GRID)
+    table = (await tab.call("extract_table", selector="[role=grid]", rows="lists"))["tables"][0]
+    assert table["rows"] == [["Ida", "checked", "checked"]]
+    assert (await tab.call("content", format="text"))["content"].split().count("checked") == 2
+    assert "Ida | checkbox [checked]" in (snapshot := (await tab.call("snapshot"))["snapshot"]), snapshot
+    assert "checked" in snapshot.rpartition("|")[2]
+
+
 @pytest.mark.parametrize("how", [{"format": "text"}, {"format": "markdown"}, {"query": "name colour"}], ids=str)
 async def test_content_has_what_fields_show_where_they_stand(tab: Tab, how: dict[str, str]) -> None:
     """And nothing of fields that nobody sees, nor of secrets."""
