@@ -122,9 +122,25 @@ async def test_cells_of_tables_have_what_their_fields_and_pictures_show(tab: Tab
     assert "Ida | checked on time | L" in (await tab.call("content", query="Ida time"))["content"]
 
 
+LAID_OUT = (
+    "<div role=treegrid><div><table role=presentation><thead><tr role=row aria-rowindex=1 style='visibility: hidden'>"
+    "<th role=columnheader aria-colindex=1><th role=columnheader aria-colindex=2><tbody><tr role=row aria-rowindex=2>"
+    "<th role=rowheader aria-colindex=1><td role=gridcell aria-colindex=2>Ida</table></div><div><table role=presentation>"
+    "<thead><tr role=row aria-rowindex=1><th role=columnheader aria-colindex=1>No.<th role=columnheader aria-colindex=2>"
+    "Name</table></div><div><table role=presentation><tr role=row aria-rowindex=2><th role=rowheader aria-colindex=1>1"
+    "</table></div></div>"
+)
+
+
+async def test_a_grid_that_lays_out_its_rows_by_several_tables_is_one_table(tab: Tab) -> None:
+    await tab.show(LAID_OUT)
+    [table] = (await tab.call("extract_table", selector="body", rows="lists", all=True))["tables"]
+    assert (table["headers"], table["rows"]) == (["No.", "Name"], [["1", "Ida"]])
+
+
 GRID = (
     "<style>.box { position: relative; width: 16px; height: 16px; background: gray } .box input { opacity: 0 }"
-    "</style><div role=grid><div role=row><div role=columnheader>Name</div><div role=columnheader>Sold</div>"
+    "</style><div role=grid><div role=row><div role=columnheader>Name</div><div role=columnheader><input type=checkbox></div>"
     "<div role=columnheader>Paid</div></div><div role=row><div role=gridcell>Ida</div><div role=gridcell><div class=box>"
     "<input type=checkbox checked></div></div><div role=gridcell aria-checked=true><svg width=9 height=9></svg></div>"
     "</div></div><div style='opacity: 0'>Gone <input type=checkbox checked></div>"
@@ -135,8 +151,8 @@ async def test_ticks_that_are_drawn_around_a_faint_box_or_by_a_cell_are_read(tab
     """And none of what is faint as a whole."""
     await tab.show(GRID)
     table = (await tab.call("extract_table", selector="[role=grid]", rows="lists"))["tables"][0]
-    assert table["rows"] == [["Ida", "checked", "checked"]]
-    assert (await tab.call("content", format="text"))["content"].split().count("checked") == 2
+    assert (table["headers"], table["rows"]) == (["Name", "column2", "Paid"], [["Ida", "checked", "checked"]])
+    assert (await tab.call("content", format="text"))["content"].split().count("checked") == 3
     assert "Ida | checkbox [checked]" in (snapshot := (await tab.call("snapshot"))["snapshot"]), snapshot
     assert "checked" in snapshot.rpartition("|")[2]
 
