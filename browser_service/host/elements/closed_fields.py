@@ -28,7 +28,10 @@ _CLOSED_SECRET: Final = script("closed_secret")
 _CLOSED_PART: Final = script("closed_part")
 _OPEN_PARTS: Final = script("open_parts")
 _PARTS: Final = (":host > *",)
+_EMPTY: Final = (":empty",)
+"""Among them are the hosts of closed roots that have text alone."""
 _MOST_PARTS: Final = 200
+_MOST_EMPTY: Final = 500
 _HOST_CHARACTERS: Final = 40
 _GROUP: Final = "closed-fields"
 
@@ -48,6 +51,15 @@ class ClosedTree(NamedTuple):
     host: Annotated[str, StringConstraints(max_length=_HOST_CHARACTERS)]
     x: FiniteFloat
     y: FiniteFloat
+
+
+class Parts(NamedTuple):
+    """How many elements lie directly in a document's open shadow roots, how many may be hosts of closed roots with text
+    alone, and when the document began."""
+
+    open: int
+    may_be_hosts: int
+    began: FiniteFloat
 
 
 class UnknownPlaceError(Exception):
@@ -75,9 +87,12 @@ class ClosedFields:
         if cdp is None:
             return []
         async with self._asking:
-            if not (total := await _count(cdp, _PARTS)) or total == await world.evaluate(page, _OPEN_PARTS):
-                return []
-            found = await _asked_of_each(cdp, _PARTS, _MOST_PARTS, _closed_tree)
+            total, parts = await asyncio.gather(_count(cdp, _PARTS), _parts_of(page.main_frame))
+            found = list[ClosedTree | None]()
+            if total != parts.open:
+                found += await _asked_of_each(cdp, _PARTS, _MOST_PARTS, _closed_tree)
+            if parts.may_be_hosts:
+                found += await _asked_of_each(cdp, _EMPTY, _MOST_EMPTY, _closed_words)
             return [each for each in found if each is not None]
 
     async def boxes(self, cdp: CDPSession, found: Mapping[Frame, Found], total: int) -> dict[Frame, list[Box]]:
@@ -159,23 +174,38 @@ async def _nodes(cdp: CDPSession, queries: Sequence[str], most: int) -> list[int
     return nodes
 
 
-async def _said_by(cdp: CDPSession, node_id: int, source: str) -> object:
+async def _parts_of(frame: Frame) -> Parts:
+    return results.of_kind(Parts, await world.evaluate(frame, _OPEN_PARTS))
+
+
+async def _said_by(cdp: CDPSession, node: dict[str, int], source: str) -> object:
     """Return what a script says of a node."""
-    resolved = await cdp.send("DOM.resolveNode", {"nodeId": node_id, "objectGroup": _GROUP})
+    resolved = await cdp.send("DOM.resolveNode", {**node, "objectGroup": _GROUP})
     object_id = resolved["object"]["objectId"]
     asked = {"functionDeclaration": source, "objectId": object_id, "arguments": [{"objectId": object_id}]}
     return (await cdp.send("Runtime.callFunctionOn", {**asked, "returnByValue": True}))["result"].get("value")
 
 
 async def _closed_tree(cdp: CDPSession, node_id: int) -> ClosedTree | None:
-    said = await _said_by(cdp, node_id, _CLOSED_PART)
+    return await _tree_of(cdp, {"nodeId": node_id})
+
+
+async def _closed_words(cdp: CDPSession, node_id: int) -> ClosedTree | None:
+    """Return what an element draws by a closed root that has text alone."""
+    described = (await cdp.send("DOM.describeNode", {"nodeId": node_id}))["node"]
+    roots = [root for root in described.get("shadowRoots", ()) if root["shadowRootType"] == "closed"]
+    return await _tree_of(cdp, {"backendNodeId": roots[0]["backendNodeId"]}) if roots else None
+
+
+async def _tree_of(cdp: CDPSession, node: dict[str, int]) -> ClosedTree | None:
+    said = await _said_by(cdp, node, _CLOSED_PART)
     return None if said is None else results.of_kind(ClosedTree, said)
 
 
 async def _place(cdp: CDPSession, node_id: int) -> Box | None:
     """Return the field's box in the window if it shows a secret in a closed root, else None. Raises
     UnknownPlaceError."""
-    shows = await _said_by(cdp, node_id, _CLOSED_SECRET)
+    shows = await _said_by(cdp, {"nodeId": node_id}, _CLOSED_SECRET)
     if shows is False:
         return None
     if shows is not True:

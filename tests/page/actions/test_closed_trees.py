@@ -53,6 +53,25 @@ async def test_a_part_names_only_those_in_it_and_a_page_without_any_says_nothing
     assert "advice" not in await tab.call("snapshot")
 
 
+WORDS = """<x-price></x-price><p><span id=s></span> a day</p><div id=h></div><div style="height: 40px"></div><div id=o></div>
+<script>
+customElements.define('x-price', class extends HTMLElement {
+  constructor() { super(); this.attachShadow({mode: 'closed'}).textContent = 'Price 5'; }
+});
+for (const e of [s, h]) e.attachShadow({mode: 'closed'}).textContent = 'Only words';
+o.attachShadow({mode: 'open'}).textContent = 'Open words';
+</script>"""
+
+
+@pytest.mark.parametrize("name", [each for each in READINGS if each != "find"])
+async def test_closed_trees_that_have_text_alone_are_named(tab: Tab, name: str) -> None:
+    await tab.show(WORDS)
+    action, given = READINGS[name]
+    advice = (await tab.call(action, **given))["advice"]
+    named = advice.partition(" draws cannot be read")[0].rpartition("what ")[2]
+    assert sorted(named.split(", ")) == ["<div#h>", "<span#s>", "<x-price>"]
+
+
 async def test_what_nobody_sees_of_them_is_not_named(tab: Tab) -> None:
     """Nor are the marks that we draw ourselves."""
     await tab.show(
