@@ -53,8 +53,8 @@ async def test_a_part_names_only_those_in_it_and_a_page_without_any_says_nothing
     assert "advice" not in await tab.call("snapshot")
 
 
-WORDS = """<x-price></x-price><p><span id=s></span> a day</p><div id=h></div><div style="height: 40px"></div><div id=o></div>
-<script>
+WORDS = """<x-price></x-price><p><span id=s></span> a day</p><div id=h></div><div style="height: 40px"></div>
+<div id=o></div><script>
 customElements.define('x-price', class extends HTMLElement {
   constructor() { super(); this.attachShadow({mode: 'closed'}).textContent = 'Price 5'; }
 });

@@ -8,7 +8,8 @@ pytestmark = [pytest.mark.anyio, pytest.mark.one_window]
 
 NUMBERED = """<p>Notes</p><div style='display: flex; font-family: monospace; width: 300px'>
 <div id=n aria-hidden=true style='text-align: right'></div><textarea id=i style='opacity: 0; width: 1px'></textarea>
-<div style='visibility: hidden; position: absolute'>measure</div><div id=shown style='white-space: pre'></div></div><script>
+<div style='visibility: hidden; position: absolute'>measure</div>
+<div id=shown style='white-space: pre'></div></div><script>
 window.kept = 'old'; let all = false;
 const draw = () => { for (const [of, line] of [[n, (_, at) => at + 1], [shown, line => line]])
   of.replaceChildren(...kept.split('\\n').map((words, at) => {
@@ -16,8 +17,9 @@ const draw = () => { for (const [of, line] of [[n, (_, at) => at + 1], [shown, l
 i.onkeydown = e => { all = e.ctrlKey && e.key === 'a'; };
 i.oninput = () => { kept = all ? i.value : kept + i.value; all = false; i.value = ''; draw(); };
 draw();</script>"""
-NARROW = """<h1>Notes</h1><div><div id=i tabindex=0 role=textbox aria-label="Editor content" style="position: absolute; width: 0;
-height: 19px; overflow: hidden"></div><div id=shown style="height: 60px"></div></div><script>
+NARROW = """<h1>Notes</h1><div><div id=i tabindex=0 role=textbox aria-label="Editor content"
+style="position: absolute; width: 0; height: 19px; overflow: hidden"></div>
+<div id=shown style="height: 60px"></div></div><script>
 const context = i.editContext = new EditContext({text: 'old'});
 context.ontextupdate = () => shown.textContent = context.text;
 i.onkeydown = e => { if (e.ctrlKey && e.key === 'a') context.updateSelection(0, context.text.length); };</script>"""

@@ -6,8 +6,8 @@ from tests.support.tab import Tab
 
 pytestmark = [pytest.mark.anyio, pytest.mark.one_window]
 
-SLIDING = """<style>li {padding: 8px; width: 200px}</style><ul id=list><li id=a draggable=true>A<li id=b>B<li id=c>C<li>D</ul>
-<script>
+SLIDING = """<style>li {padding: 8px; width: 200px}</style><ul id=list><li id=a draggable=true>A<li id=b>B<li id=c>C
+<li>D</ul><script>
 let card;
 const tops = () => new Map([...list.children].map(each => [each, each.getBoundingClientRect().top]));
 list.ondragstart = e => card = e.target;

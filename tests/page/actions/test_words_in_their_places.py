@@ -124,11 +124,11 @@ async def test_cells_of_tables_have_what_their_fields_and_pictures_show(tab: Tab
 
 LAID_OUT = (
     "<div role=treegrid><div><table role=presentation><thead><tr role=row aria-rowindex=1 style='visibility: hidden'>"
-    "<th role=columnheader aria-colindex=1><th role=columnheader aria-colindex=2><tbody><tr role=row aria-rowindex=2>"
-    "<th role=rowheader aria-colindex=1><td role=gridcell aria-colindex=2>Ida</table></div><div><table role=presentation>"
-    "<thead><tr role=row aria-rowindex=1><th role=columnheader aria-colindex=1>No.<th role=columnheader aria-colindex=2>"
-    "Name</table></div><div><table role=presentation><tr role=row aria-rowindex=2><th role=rowheader aria-colindex=1>1"
-    "</table></div></div>"
+    "<th role=columnheader aria-colindex=1><th role=columnheader aria-colindex=2><tbody>"
+    "<tr role=row aria-rowindex=2><th role=rowheader aria-colindex=1><td role=gridcell aria-colindex=2>Ida</table>"
+    "</div><div><table role=presentation><thead><tr role=row aria-rowindex=1><th role=columnheader "
+    "aria-colindex=1>No.<th role=columnheader aria-colindex=2>Name</table></div><div><table role=presentation>"
+    "<tr role=row aria-rowindex=2><th role=rowheader aria-colindex=1>1</table></div></div>"
 )
 
 
@@ -140,9 +140,10 @@ async def test_a_grid_that_lays_out_its_rows_by_several_tables_is_one_table(tab:
 
 GRID = (
     "<style>.box { position: relative; width: 16px; height: 16px; background: gray } .box input { opacity: 0 }"
-    "</style><div role=grid><div role=row><div role=columnheader>Name</div><div role=columnheader><input type=checkbox></div>"
-    "<div role=columnheader>Paid</div></div><div role=row><div role=gridcell>Ida</div><div role=gridcell><div class=box>"
-    "<input type=checkbox checked></div></div><div role=gridcell aria-checked=true><svg width=9 height=9></svg></div>"
+    "</style><div role=grid><div role=row><div role=columnheader>Name</div><div role=columnheader>"
+    "<input type=checkbox></div><div role=columnheader>Paid</div></div><div role=row><div role=gridcell>Ida</div>"
+    "<div role=gridcell><div class=box><input type=checkbox checked></div></div>"
+    "<div role=gridcell aria-checked=true><svg width=9 height=9></svg></div>"
     "</div></div><div style='opacity: 0'>Gone <input type=checkbox checked></div>"
 )
 
@@ -210,8 +211,9 @@ async def test_lines_of_code_keep_their_indentation(tab: Tab, name: str, beside:
 async def test_markdown_leaves_out_the_numbers_of_lines_beside_code_and_no_other_numbers(tab: Tab) -> None:
     await tab.show(
         "<style>.c {white-space: pre; font-family: monospace}</style><p>Rooms <b>1</b> and <b>2</b></p><div style="
-        "'display: flex'><div class=c aria-hidden=true style='text-align: right'><div>9</div><div>10</div></div><div class=c aria-hidden=true>"
-        "<div>f(<i>1</i>)</div><div style='height: 20px'></div><div>2</div><div>3</div></div></div><p aria-hidden=true class=c>7</p><p aria-hidden=true class=c>3</p>"
+        "'display: flex'><div class=c aria-hidden=true style='text-align: right'><div>9</div>"
+        "<div>10</div></div><div class=c aria-hidden=true><div>f(<i>1</i>)</div><div style='height: 20px'></div>"
+        "<div>2</div><div>3</div></div></div><p aria-hidden=true class=c>7</p><p aria-hidden=true class=c>3</p>"
     )
     read = (await tab.call("content", format="markdown"))["content"]
     assert read.partition("\n\n")[2] == "Rooms **1** and **2**\n\n```\nf(1)\n\n2\n3\n```\n\n7\n\n3"
