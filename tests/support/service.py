@@ -13,6 +13,7 @@ import httpx
 import pytest
 from fastapi import FastAPI
 from playwright.async_api import BrowserContext, Page
+from playwright.async_api import Error as PlaywrightError
 
 from browse_together.client.credentials import mint
 from browse_together.contract import wire
@@ -21,6 +22,7 @@ from browse_together.contract.pages import PageState
 from browse_together.contract.wire import DEFAULT_SESSION
 from browser_service.app import create_app
 from browser_service.host.calls import CallRun
+from browser_service.host.errors import has_ended
 from browser_service.host.host import LocalHost
 from browser_service.host.pages.entry import PageEntry
 from browser_service.host.sessions.session import SessionEntry
@@ -255,7 +257,11 @@ async def tidy(service: RunningService, agent: Agent, keep: str = "") -> None:
     host = service.parts.host
     shared = host.sessions.get(DEFAULT_SESSION) if isinstance(host, LocalHost) else None
     if shared is not None and shared.opened is not None and not shared.in_persons_browser:
-        await shared.opened.clear_cookies()
+        try:
+            await shared.opened.clear_cookies()
+        except PlaywrightError as error:
+            if not has_ended(error):  # the test may have ended the browser
+                raise
 
 
 async def _close_pages(agent: Agent, keep: str) -> bool:

@@ -19,7 +19,7 @@
 import {browserCalls} from "./browser_calls.js";
 
 export default (name, keepsApps) => {
-  const MOST = 1000, STEPS = 3, LATE_MS = 50, LONGEST_MS = 1500, FRAME_MS = 17, LISTED = 20, MOST_LOOKS = 50;
+  const MOST = 1000, STEPS = 3, LATE_MS = 50, FRAME_LATE_MS = 200, LONGEST_MS = 1500, FRAME_MS = 17, LISTED = 20, MOST_LOOKS = 50;
   const {apply} = Reflect, {round} = Math, {setTimeout, requestAnimationFrame} = globalThis, Later = Promise;
   const listen = (kind, act) => addEventListener(kind, act, {capture: true, passive: true});
   const notesOf = window => {
@@ -48,10 +48,10 @@ export default (name, keepsApps) => {
     if (typeof given[0] === 'number') end(waiting, given[0]);
     return apply(target, self, given);
   });
-  const asks = (name, waiting, delay) => on(name, (target, self, given) => {
+  const asks = (name, waiting, delay, late = LATE_MS) => on(name, (target, self, given) => {
     const act = given[0], from = time(), {cause} = shared;
     if (typeof act !== 'function' || shared.count >= MOST) return apply(target, self, given);
-    const one = {since: cause ? cause.since : from, step: cause ? cause.step + 1 : 1, due: from + (delay ?? (+given[1] || 0))};
+    const one = {since: cause ? cause.since : from, step: cause ? cause.step + 1 : 1, due: from + (delay ?? (+given[1] || 0)), late};
     given[0] = function (...rest) {
       const before = shared.cause;
       shared.cause = one;
@@ -68,16 +68,16 @@ export default (name, keepsApps) => {
   asks('setInterval', timers);
   stops('clearTimeout', timers);
   stops('clearInterval', timers);
-  asks('requestAnimationFrame', frames, FRAME_MS);
+  asks('requestAnimationFrame', frames, FRAME_MS, FRAME_LATE_MS);  // on a busy machine they come late, but they come
   stops('cancelAnimationFrame', frames);
-  asks('requestIdleCallback', turns, FRAME_MS);
+  asks('requestIdleCallback', turns, FRAME_MS, FRAME_LATE_MS);
   stops('cancelIdleCallback', turns);
 
   const each = (since, act) => {
     for (const frame in shared.asked) {
       for (const kind in shared.asked[frame]) {
         const waiting = shared.asked[frame][kind];
-        for (const id in waiting) if (waiting[id].since >= since && waiting[id].step <= STEPS) act(waiting[id].due);
+        for (const id in waiting) if (waiting[id].since >= since && waiting[id].step <= STEPS) act(waiting[id]);
       }
     }
   };
@@ -120,14 +120,14 @@ export default (name, keepsApps) => {
     for (let looks = 0; looks < MOST_LOOKS; looks++) {  // a page may stop its clock
       const at = time();
       let last = 0;
-      each(since, due => {  // what is due already stands behind a busy script, and comes at once
-        if (due <= until && (due < began ? began : due) + LATE_MS > at && due > last) last = due;
+      each(since, ({due, late}) => {  // what is due already stands behind a busy script, and comes at once
+        if (due <= until && (due < began ? began : due) + late > at && due > last) last = due;
       });
       if (!last || at >= until) break;
       await new Later(then => apply(setTimeout, globalThis, [then, last > at ? last - at + 1 : 1]));
     }
     const left = [];
-    each(since, due => { if (left.length < LISTED) left[left.length] = round(due - time()); });
+    each(since, ({due}) => { if (left.length < LISTED) left[left.length] = round(due - time()); });
     const found = {came: shared.ran >= since, due: left, ...told(time() - since)};
     if (found.called && await isGranted(found.called)) found.called = null;
     return found;

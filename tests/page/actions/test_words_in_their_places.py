@@ -2,7 +2,6 @@
 
 import pytest
 
-from tests.support.site import Site
 from tests.support.tab import Tab
 
 pytestmark = [pytest.mark.anyio, pytest.mark.one_window]
@@ -40,23 +39,6 @@ async def test_the_frames_of_a_page_whose_every_answer_takes_long_are_named_too(
     await tab.show(FRAME)
     await tab.sees("setInterval(() => { const end = Date.now() + 70; while (Date.now() < end); }, 0)")
     assert (await tab.call("content", format="text"))["inFrames"].startswith("frame '#letter'")
-
-
-@pytest.mark.thorough  # the browser waits 5 s for such a frame, twice
-async def test_a_frame_that_does_not_answer_is_told_as_that(tab: Tab, site: Site) -> None:
-    inside = site.page("/hangs", "Rent<script>onmessage = () => { while (true); }</script>").replace(
-        "127.0.0.1", "localhost"
-    )
-    await tab.show(f"<p>From Ida</p><iframe src={inside}></iframe>")
-    await tab.sees("frames[0].postMessage('hang', '*')")
-    assert f"a frame at {inside} (no answer)" in (await tab.call("content", format="text"))["inFrames"]
-    assert "(no answer)" in (await tab.call("find", selector="#till"))["inFrames"]
-    assert "(no answer)" in (await tab.call("extract_links"))["inFrames"]
-    shown = "- iframe [not shown, it does not answer]"
-    assert shown in (await tab.call("snapshot"))["snapshot"]
-    assert shown in (await tab.call("find", text="Rent"))["found"]
-    (frame,) = (await tab.call("list_frames"))["frames"]
-    assert (frame["url"], frame["answers"]) == (inside, False)
 
 
 async def test_extracted_text_names_the_frames_within_its_element(tab: Tab) -> None:
