@@ -74,6 +74,8 @@ def _failure(page: BrowserPage, action: tools.CallPageTool, answer: page_tools.A
     match answer["end"]:
         case "missing":
             return ElementNotFound(f"There is no tool {quoted(action.tool)}.", hint=f"See what is there: {there}.")
+        case "untold":
+            return page_tools.untold()
         case "changed":
             message = f"{tool} has changed since it was listed. It was not called."
             return StaleRevision(message, hint=f"Read what it says now: {there}.")

@@ -13,7 +13,9 @@ from typing_extensions import TypedDict
 from browse_together.contract.actions.page_tools import MOST_TOOL_NAME
 from browse_together.contract.actions.traits import Effect
 from browse_together.contract.cuts import cut
+from browse_together.contract.errors import TimedOut
 from browse_together.contract.model import Json
+from browse_together.contract.next_calls import next_call
 from browser_service.host import world
 from browser_service.host.scripts import results, script
 from browser_service.rules import tool_schemas
@@ -49,10 +51,15 @@ class Found(TypedDict):
     tools: list[PageTool]
 
 
+class _Told(TypedDict):
+    count: int | None
+    tools: list[PageTool]
+
+
 class Answer(TypedDict):
     """How the call of a tool ended, and what it gave."""
 
-    end: Literal["done", "failed", "late", "missing", "changed"]
+    end: Literal["done", "failed", "late", "missing", "changed", "untold"]
     gave: JsonValue
 
 
@@ -83,7 +90,18 @@ async def call(frame: Frame, name: str, given: Json, within_ms: int, mark: str) 
 async def _found(frame: Frame, name: str, *, exact: bool) -> Found:
     most = _MOST_OF_ONE if exact else _MOST_CHARACTERS
     asked = [name, exact, _MOST_TOOLS, MOST_TOOL_NAME, most]
-    return results.read(Found, await world.evaluate(frame, _LIST, asked))
+    found = results.read(_Told, await world.evaluate(frame, _LIST, asked))
+    if found["count"] is None:
+        raise untold()
+    return {"count": found["count"], "tools": found["tools"]}
+
+
+def untold() -> TimedOut:
+    """Build the error for a document of which the browser does not tell the tools."""
+    return TimedOut(
+        "The browser did not tell in time which tools the page declares, nor whether it declares any.",
+        hint=f"Chromium forgets to, in rare frames; loaded anew it tells: {next_call('reload_page')}.",
+    )
 
 
 def shown(tool: PageTool) -> Json:

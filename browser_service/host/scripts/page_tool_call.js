@@ -16,7 +16,8 @@ const parsed = given => {
 };
 
 export default async ([name, input, withinMs, mark]) => {
-  const tool = (await toolsOf()).find(each => each.name === name);
+  const tools = await toolsOf(), tool = tools?.find(each => each.name === name);
+  if (!tools) return {end: 'untold', gave: null};
   if (!tool) return {end: 'missing', gave: null};
   if (mark && mark !== await markOf(tool)) return {end: 'changed', gave: null};
   const stop = new AbortController();

@@ -1,5 +1,5 @@
 // Returns how many of the tools that a document declares have a text in their names, and what the first of them say of
-// themselves. A mark changes with anything that a tool says.
+// themselves; a count of null if the browser does not tell. A mark changes with anything that a tool says.
 import {cut} from "./cut.js";
 import {toolsOf} from "./tool_count.js";
 
@@ -22,7 +22,8 @@ const described = async (tool, mostName, most) => {
 
 const pageTools = async ([part, exact, shown, mostName, most]) => {
   const fits = ({name}) => exact ? name === part : name.toLowerCase().includes(part.toLowerCase());
-  const found = (await toolsOf()).filter(fits);
+  const found = (await toolsOf())?.filter(fits);
+  if (!found) return {count: null, tools: []};
   const tools = await Promise.all(found.slice(0, shown).map(tool => described(tool, mostName, most)));
   return {count: found.length, tools};
 };

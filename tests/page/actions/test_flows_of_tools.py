@@ -29,6 +29,8 @@ async def saved(tab: Tab, html: str, name: str, frame: str = "") -> dict[str, An
     where = {"frame": frame} if frame else {}
     if frame:
         await tab.call("wait_for_load")
+        if not (await tab.agent.reply("list_page_tools", frame=frame)).is_success:  # Chromium forgets to, rarely
+            await tab.call("reload_page")
     await tab.call("call_page_tool", name="order", arguments={"tea": "Sencha", "cups": 3}, **where)
     return await tab.call("save_flow", name=name, pageId="tab", since="2m", replace=True)
 

@@ -3,6 +3,8 @@
 import anyio
 import pytest
 
+from browser_service.host import world
+from browser_service.host.scripts.results import bounded
 from tests.support.json import AnyJson
 from tests.support.service import RunningService
 from tests.support.tab import Tab
@@ -80,6 +82,19 @@ async def test_a_tool_that_fails_or_is_not_there_is_an_error(tab: Tab) -> None:
     assert "says that it failed" in (await tab.call("call_page_tool", name="says"))["observed"]
     error = await tab.error("call_page_tool", name="nothing")
     assert (error["code"], "list_page_tools" in error["hint"]) == ("ELEMENT_NOT_FOUND", True)
+
+
+@pytest.mark.thorough
+@pytest.mark.host_here("it makes the browser forget to answer, as it does in one of a thousand frames")
+async def test_where_the_browser_does_not_tell_the_tools_the_reply_says_so(service: RunningService, tab: Tab) -> None:
+    await tab.show(declaring(ADD))
+    forget = bounded("() => { document.modelContext.getTools = () => new Promise(() => {}) }")
+    await world.evaluate(service.window("tab"), forget)
+    for action, given in (("list_page_tools", {}), ("call_page_tool", {"name": "add"})):
+        error = await tab.error(action, **given)
+        assert (error["code"], "reload_page" in error["hint"]) == ("TIMEOUT", True), action
+    await tab.call("reload_page")
+    assert (await tab.call("list_page_tools"))["count"] == 1
 
 
 async def test_a_thousand_tools_of_any_size_are_counted_and_the_first_are_shown_cut(tab: Tab) -> None:
