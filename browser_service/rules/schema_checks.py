@@ -18,7 +18,7 @@ _Check: TypeAlias = Callable[[Any, Any, Any, Any], Iterator[ValidationError]]
 """How jsonschema checks a keyword: by a validator, the keyword's value, an instance, and the schema around, of which
 all but the first may be any JSON."""
 
-_WITHIN_S: Final = 0.05
+_WITHIN_S: Final = 0.1
 """CPU time, in which all calls of the service wait."""
 _MOST_PATTERN: Final = 500
 _UNCHECKED: Final = frozenset(
