@@ -36,7 +36,7 @@ _MEANT: dict[str, dict[str, AnyJson]] = {
 """Optional arguments for calls that would do nothing without them, or with made-up ones."""
 
 
-def smallest(action: type[Action], **chosen: Any) -> dict[str, Any]:  # Any: JSON
+def smallest(action: type[Action], **chosen: AnyJson) -> dict[str, AnyJson]:
     """Return arguments with which the action would run. Those of `chosen` come first."""
     schema = full_schema(action)
     properties = properties_of(schema)
@@ -45,7 +45,7 @@ def smallest(action: type[Action], **chosen: Any) -> dict[str, Any]:  # Any: JSO
     return {**made, **_MEANT.get(action.name(), {}), **chosen}
 
 
-def _value(name: str, schema: dict[str, Any]) -> Any:  # Any: JSON
+def _value(name: str, schema: dict[str, AnyJson]) -> AnyJson:
     if "enum" in schema:
         return schema["enum"][0]
     if name == "selector":

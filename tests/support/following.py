@@ -3,13 +3,13 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from typing import Any
 
 from pydantic import JsonValue
 
 from examples.processes import ServiceProcess
 from mcp_gateway.tasks import EXTENSION
 from tests.support.chat import CLIENT, Chat, Json, chatting, environment
+from tests.support.json import AnyJson
 from tests.support.waiting import PATIENCE_S
 
 LATE = "<h1>Here</h1><button onclick=\"document.body.append(document.getElementById('t').content)\">Go</button>"
@@ -57,7 +57,7 @@ class Follower:
     async def ended(self, task_id: str) -> Json:
         return await self.until(task_id, lambda task: task["status"] not in {"working", "input_required"})
 
-    async def refused(self, method: str, **params: JsonValue) -> Any:  # Any: JSON
+    async def refused(self, method: str, **params: JsonValue) -> AnyJson:
         return (await self.ask(method, **params))["error"]
 
 

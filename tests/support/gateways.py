@@ -16,6 +16,7 @@ from browse_together.contract import wire
 from browse_together.contract.secret import ensure_secret
 from examples.processes import ServiceProcess, service
 from tests.support import browsers
+from tests.support.json import AnyJson
 
 ROOT = Path(__file__).parents[2]
 COLD = {
@@ -55,7 +56,7 @@ async def close_all(of: ServiceProcess) -> None:
     headers = {"Authorization": f"Bearer {token}"}
     async with httpx.AsyncClient(base_url=of.url, headers=headers, timeout=60, trust_env=False) as http:
 
-        async def done(action: str, **arguments: Any) -> dict[str, Any]:  # Any: JSON
+        async def done(action: str, **arguments: AnyJson) -> dict[str, AnyJson]:
             reply = (await http.post(wire.BROWSER, json={"action": action, **arguments})).json()
             assert reply["success"], reply
             return dict(reply["result"])

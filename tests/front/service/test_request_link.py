@@ -2,7 +2,6 @@
 else."""
 
 from collections.abc import AsyncIterator
-from typing import Any
 
 import httpx
 import pytest
@@ -21,7 +20,7 @@ DECISION: dict[str, AnyJson] = {
     "kind": "decision",
     "message": "Red or <b>blue</b>?",
     "choices": ["red", "blue"],
-}  # Any: JSON
+}
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +37,7 @@ async def asker(running: RunningService, site: Site) -> AsyncIterator[Agent]:
         await agent.call("close_page", pageId="cart")
 
 
-async def asks(asker: Agent, **what: Any) -> str:  # Any: JSON
+async def asks(asker: Agent, **what: AnyJson) -> str:
     return str((await asker.call("request_human", pageId="cart", timeout=1, **what))["requestId"])
 
 

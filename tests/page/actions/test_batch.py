@@ -5,11 +5,11 @@ It is longer than 300 lines because each rule of a single call has a test of how
 
 import asyncio
 import threading
-from typing import Any
 
 import pytest
 
 from browse_together.contract import wire
+from tests.support.json import AnyJson
 from tests.support.service import Agent
 from tests.support.site import Answer
 from tests.support.tab import Tab
@@ -21,7 +21,7 @@ FORM = """<form action=/done method=post><input id=a name=a><input id=b name=b><
 <p id=p>Hello</p>"""
 
 
-def do(action: str, **arguments: Any) -> dict[str, Any]:  # Any: JSON
+def do(action: str, **arguments: AnyJson) -> dict[str, AnyJson]:
     return {"action": action, **arguments}
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from browser_service.host.stages import delta
 from browser_service.host.tabs import late_effects
+from tests.support.json import AnyJson
 from tests.support.service import RunningService
 from tests.support.site import Answer, Received
 from tests.support.tab import NOTHING, Tab, Unhurried
@@ -157,7 +158,7 @@ NEVER = """<a id=link href=/slow>Link</a><form action=/slow><input id=q name=q><
 <select id=s onchange="location = '/slow'"><option>a<option>b</select>"""
 
 
-LEADING: dict[str, dict[str, Any]] = {  # Any: JSON
+LEADING: dict[str, dict[str, AnyJson]] = {
     "click": {"selector": "#link"},
     "press": {"selector": "#q", "key": "Enter"},
     "fill_form": {"fields": [{"selector": "#q", "value": "tea"}], "submit": "#go"},

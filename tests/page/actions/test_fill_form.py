@@ -1,6 +1,5 @@
 """Tests many fields in one call, as the page and the server see them."""
 
-from typing import Any
 from urllib.parse import parse_qs
 
 import pytest
@@ -25,7 +24,7 @@ FORM = """<form action=/done method=post>
 YES = True
 
 
-def field(selector: str, value: Any) -> dict[str, Any]:  # Any: JSON
+def field(selector: str, value: AnyJson) -> dict[str, AnyJson]:
     return {"selector": selector, "value": value}
 
 

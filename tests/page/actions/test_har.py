@@ -6,7 +6,6 @@ import io
 import json
 import zipfile
 from collections.abc import Mapping
-from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
@@ -22,7 +21,7 @@ from tests.support.waiting import become
 pytestmark = [pytest.mark.anyio, pytest.mark.one_window]
 
 
-async def exported(tab: Tab, **arguments: Any) -> dict[str, Any]:  # Any: JSON
+async def exported(tab: Tab, **arguments: AnyJson) -> dict[str, AnyJson]:
     """Return the log of a HAR, and check that it is valid."""
     artifact = (await tab.call("export_har", **arguments))["artifact"]
     assert (artifact["mimeType"], artifact["name"].endswith(".har")) == ("application/json", True)
@@ -116,7 +115,7 @@ async def armed(pages: Mapping[str, PageEntry]) -> None:
 async def after(
     service: RunningService, tab: Tab, script: str, action: str, **arguments: AnyJson
 ) -> dict[str, AnyJson]:
-    """Return the result of a wait that began before a script ran. Any: JSON."""
+    """Return the result of a wait that began before a script ran."""
     pages = service.host.pages
     waiting = asyncio.create_task(tab.call(action, timeout=10_000, **arguments))
     await armed(pages)

@@ -3,10 +3,9 @@
 It is longer than 300 lines because mocks, blocks and headers show in the same log of requests.
 """
 
-from typing import Any
-
 import pytest
 
+from tests.support.json import AnyJson
 from tests.support.site import Answer, Site
 from tests.support.tab import Tab
 
@@ -15,7 +14,7 @@ pytestmark = [pytest.mark.anyio, pytest.mark.one_window]
 GET = "fetch({!r}).then(async r => [r.status, await r.text(), r.headers.get('content-type')], e => 'failed')"
 
 
-async def got(tab: Tab, url: str, **init: Any) -> Any:  # Any: JSON
+async def got(tab: Tab, url: str, **init: AnyJson) -> AnyJson:
     return await tab.sees(GET.format(url).replace(")", f", {init})", 1) if init else GET.format(url))
 
 

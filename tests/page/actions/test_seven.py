@@ -4,7 +4,6 @@ words."""
 import os
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -38,11 +37,11 @@ def _page(browsing: Agent, shared_site: Site) -> None:  # noqa: ARG001 - it is t
     shared_site.page("/seven", Answer(PAGE))
 
 
-async def said(agent: Agent, action: str, **arguments: Any) -> str:  # Any: JSON
+async def said(agent: Agent, action: str, **arguments: AnyJson) -> str:
     return str((await agent.call(action, **arguments))["text"])
 
 
-async def shows(agent: Agent, expression: str) -> Any:  # Any: JSON
+async def shows(agent: Agent, expression: str) -> AnyJson:
     return (await agent.call("evaluate_script", expression=expression))["value"]
 
 

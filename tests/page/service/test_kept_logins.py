@@ -3,12 +3,12 @@ that puts them back."""
 
 import json
 import re
-from typing import Any
 
 import pytest
 
 from browse_together.contract.actions.traits import Effect
 from browse_together.contract.catalogue import ACTIONS
+from tests.support.json import AnyJson
 from tests.support.service import Agent
 from tests.support.site import Answer, Site
 
@@ -18,11 +18,11 @@ SECRET = "the-value-of-a-login"
 CALL = re.compile(r"kept for a day: restore_session_state (\{.*?\})")
 
 
-def way_back(observed: str) -> dict[str, Any]:  # Any: JSON
+def way_back(observed: str) -> dict[str, AnyJson]:
     """Return the arguments of the call that puts the logins back, as a reply gives it."""
     found = CALL.search(observed)
     assert found is not None, observed
-    arguments: dict[str, Any] = json.loads(found[1])  # Any: JSON
+    arguments: dict[str, AnyJson] = json.loads(found[1])
     return arguments
 
 
@@ -35,7 +35,7 @@ def cookie(name: str, value: str) -> dict[str, str]:
     return {"name": name, "value": value, "domain": "127.0.0.1"}
 
 
-async def sees(agent: Agent, page_id: str, expression: str) -> Any:  # Any: JSON
+async def sees(agent: Agent, page_id: str, expression: str) -> AnyJson:
     return (await agent.call("evaluate_script", pageId=page_id, expression=expression))["value"]
 
 
@@ -169,7 +169,7 @@ async def test_a_browser_that_is_quit_tells_how_its_logins_come_back(agent: Agen
 async def test_nothing_is_said_where_there_was_no_login(agent: Agent, site: Site, action: str) -> None:
     await agent.call("create_session", sessionId="own")
     await agent.call("save_session_state", sessionId="own")
-    address: dict[str, Any] = {"sessionId": "own"}  # Any: JSON
+    address: dict[str, AnyJson] = {"sessionId": "own"}
     if action == "clear_storage":
         await agent.call("goto", sessionId="own", pageId="p", url=site.page("/s", "<h1>s</h1>"))
         address = {"pageId": "p"}

@@ -3,7 +3,6 @@
 import json
 import time
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 import pytest
 
@@ -22,7 +21,7 @@ SEEN = """() => ({
 })"""
 
 
-async def seen(agent: Agent, expression: str, **where: str) -> Any:  # Any: JSON
+async def seen(agent: Agent, expression: str, **where: str) -> AnyJson:
     return (await agent.call("evaluate_script", expression=expression, **where))["value"]
 
 

@@ -5,9 +5,11 @@ import json
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import psutil
+
+from tests.support.json import AnyJson
 
 NO_REPLY: Final = "NO_REPLY"
 """Code of a call whose gateway was killed."""
@@ -24,7 +26,7 @@ class Answer:
     """The error's code, or `ok`."""
     text: str
     """The text that a model gets."""
-    result: dict[str, Any] = field(default_factory=dict)  # Any: JSON
+    result: dict[str, AnyJson] = field(default_factory=dict)
 
     @property
     def came_to(self) -> str:
@@ -97,26 +99,26 @@ class Chat:
             self._process.stdin.close()
         await self.ended()
 
-    def send(self, action: str, **arguments: Any) -> Sent:  # Any: JSON
+    def send(self, action: str, **arguments: AnyJson) -> Sent:
         return self._ask(action, "tools/call", {"name": action, "arguments": arguments})
 
-    async def call(self, action: str, within_s: float = 60, **arguments: Any) -> Answer:  # Any: JSON
+    async def call(self, action: str, within_s: float = 60, **arguments: AnyJson) -> Answer:
         async with asyncio.timeout(within_s):
             return await self.send(action, **arguments).answer
 
-    async def do(self, action: str, **arguments: Any) -> dict[str, Any]:  # Any: JSON
+    async def do(self, action: str, **arguments: AnyJson) -> dict[str, AnyJson]:
         """Return the result of a call that must succeed."""
         answer = await self.call(action, **arguments)
         assert answer.code == "ok", f"{self.name}: {action} {arguments}: {answer.text}"
         return answer.result
 
-    def _ask(self, action: str, method: str, params: dict[str, Any]) -> Sent:  # Any: JSON
+    def _ask(self, action: str, method: str, params: dict[str, AnyJson]) -> Sent:
         self._last_id += 1
         sent = self._sent[self._last_id] = Sent(action, asyncio.get_running_loop().create_future())
         self._write({"id": self._last_id, "method": method, "params": params})
         return sent
 
-    def _write(self, message: dict[str, Any]) -> None:  # Any: JSON
+    def _write(self, message: dict[str, AnyJson]) -> None:
         assert self._process is not None
         assert self._process.stdin is not None
         self._process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
@@ -132,7 +134,7 @@ class Chat:
         self._sent.clear()
 
 
-def _answer(message: dict[str, Any]) -> Answer:  # Any: JSON
+def _answer(message: dict[str, AnyJson]) -> Answer:
     if error := message.get("error"):
         code = (error.get("data") or {}).get("code") or _PROTOCOLS.get(error["message"], error["message"])
         return Answer(str(code), json.dumps(error))

@@ -3,16 +3,17 @@ turn."""
 
 import random
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 from browse_together.contract.actions.base import Action
 from browse_together.contract.actions.traits import Scope, Unaddressed
 from browse_together.contract.catalogue import ACTIONS
 from tests.support.bodies import smallest
+from tests.support.json import AnyJson
 
 _SHORT_MS: Final = 700
 _LABEL: Final = "G0"
-_CHOSEN: Final[dict[str, dict[str, Any]]] = {  # Any: JSON
+_CHOSEN: Final[dict[str, dict[str, AnyJson]]] = {
     "hand_over_page": {"to": _LABEL},
     "record_video": {"maxSeconds": 1},
     "wait_for_selector": {"selector": "#never"},
@@ -27,7 +28,7 @@ class Act:
 
     key: str
     action: str
-    arguments: dict[str, Any]  # Any: JSON
+    arguments: dict[str, AnyJson]
 
 
 @dataclass
@@ -60,7 +61,7 @@ def desk_acts(page_id: str, key: str, dice: random.Random, most: int) -> list[Ac
     """Return some acts on a desk, which take their turns."""
     post = f"fetch('/did?key={key}-evaluate_script', {{method: 'POST'}}).then(reply => reply.status)"
     batched = f"fetch('/did?key={key}-batch', {{method: 'POST'}}).then(reply => reply.status)"
-    known: dict[str, dict[str, Any]] = {  # Any: JSON
+    known: dict[str, dict[str, AnyJson]] = {
         "click": {"selector": "#go"},
         "check": {"selector": "#box"},
         "fill": {"selector": "#field", "value": "x"},
@@ -74,7 +75,7 @@ def desk_acts(page_id: str, key: str, dice: random.Random, most: int) -> list[Ac
     return [Act(f"{key}-{name}", name, {"pageId": page_id, **known[name]}) for name in chosen]
 
 
-def catalogue_body(action: type[Action], page_id: str, session_id: str) -> dict[str, Any]:  # Any: JSON
+def catalogue_body(action: type[Action], page_id: str, session_id: str) -> dict[str, AnyJson]:
     """Return the body of the action on a page and a session that may be spoiled."""
     body = smallest(action, **_CHOSEN.get(action.name(), {}))
     if "timeout" in action.model_fields and action.name() != "browser_launch":

@@ -1,12 +1,12 @@
 """Tests `requests`: what agents ask people for, seen and answered on the command line."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 
 from browse_together.contract.wire import BROWSER
 from browser_service.cli.client import account
+from tests.support.json import AnyJson
 from tests.support.site import Site
 from tests.support.terminal import Terminal
 
@@ -18,12 +18,12 @@ class Robin:
         self.http = terminal.caller("the-id-of-robin", "Robin")
         self.call("goto", url=url)
 
-    def call(self, action: str, **arguments: Any) -> dict[str, Any]:  # Any: JSON
+    def call(self, action: str, **arguments: AnyJson) -> dict[str, AnyJson]:
         reply = self.http.post(f"{BROWSER}/robin", json={"action": action, **arguments}).json()
         assert reply["success"] is True, reply
         return dict(reply["result"])
 
-    def asks(self, **what: Any) -> str:  # Any: JSON
+    def asks(self, **what: AnyJson) -> str:
         return str(self.call("request_human", timeout=1, **what)["requestId"])
 
 

@@ -11,6 +11,7 @@ import psutil
 import pytest
 
 from browse_together.contract.wire import BROWSER
+from tests.support.json import AnyJson
 from tests.support.processes import runs
 from tests.support.site import Answer, Site
 from tests.support.terminal import Terminal, eventually
@@ -25,7 +26,7 @@ class Caller:
         self._http = terminal.caller("chat", "Claude", {"cookies": "values"})
         self._threads = ThreadPoolExecutor(4)
 
-    def call(self, action: str, **arguments: object) -> dict[str, Any]:  # Any: JSON
+    def call(self, action: str, **arguments: object) -> dict[str, AnyJson]:
         return dict(self._http.post(BROWSER, json={"action": action, **arguments}).json())
 
     def begin(self, action: str, **arguments: object) -> "Future[dict[str, Any]]":  # Any: as there

@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import httpx
 import pytest
@@ -33,7 +33,7 @@ from tests.support.tab import NOTHING
 
 pytestmark = [pytest.mark.anyio, pytest.mark.whole_browser, pytest.mark.long, pytest.mark.own_start]
 
-Json = dict[str, Any]  # Any: JSON
+Json = dict[str, AnyJson]
 
 HTML: Final = """<!doctype html><title>Example Domain</title><h1>Example Domain</h1>
 <label>Email <input id=email></label><button>Submit</button>"""
@@ -94,7 +94,7 @@ def failed(number: int, message: str, data: Json) -> Json:
     return {"jsonrpc": "2.0", "id": number, "error": {"code": -32603, "message": message, "data": data}}
 
 
-def _masked(value: Any) -> Any:  # Any: JSON
+def _masked(value: AnyJson) -> AnyJson:
     """Return the value without ids and times."""
     if isinstance(value, dict):
         hidden = {"revision", "timestamp", "requestId"}

@@ -18,6 +18,7 @@ from mcp.types import CallToolResult
 
 from examples.processes import ServiceProcess
 from tests.support.gateways import chat, text_of
+from tests.support.json import AnyJson
 from tests.support.site import Site
 
 pytestmark = pytest.mark.anyio
@@ -49,7 +50,7 @@ class World:
     pages: dict[str, Known]
     dice: random.Random
 
-    async def call(self, who: int, action: str, **arguments: Any) -> str:  # Any: JSON
+    async def call(self, who: int, action: str, **arguments: AnyJson) -> str:
         """Make a call, and return the code of the error, or `ok`."""
         return code_of(await self.gateways[who].call_tool(action, arguments))
 

@@ -15,7 +15,6 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import httpx
 import pytest
@@ -35,11 +34,12 @@ from browser_service.cli.root import app
 from examples.processes import ServiceProcess
 from tests.support.bodies import smallest
 from tests.support.gateways import chat, service_process, text_of
+from tests.support.json import AnyJson
 from tests.support.site import Answer, Site
 
 pytestmark = pytest.mark.anyio
 
-Arguments = dict[str, Any]  # Any: JSON
+Arguments = dict[str, AnyJson]
 Door = Callable[[str, Arguments], Awaitable[str]]
 """Takes an action and its arguments; returns everything that the intruder learns."""
 
@@ -99,7 +99,7 @@ class Scene:
 _BY_ITSELF = {"actedMsAgo", "heldMsMore", "notices"}
 
 
-def _lasting(value: Any) -> Any:  # Any: JSON
+def _lasting(value: AnyJson) -> AnyJson:
     """Return the value without what changes by itself: when somebody acted last, which the lines of a list say too."""
     if isinstance(value, dict):
         return {name: _lasting(item) for name, item in value.items() if name not in _BY_ITSELF}
@@ -429,7 +429,7 @@ async def test_listings_name_other_clients_things_but_reveal_nothing_private(sce
             assert "/vault" not in told
 
 
-async def _result(chatting: Client, action: str, **arguments: Any) -> Any:  # Any: JSON
+async def _result(chatting: Client, action: str, **arguments: AnyJson) -> AnyJson:
     result = await chatting.call_tool(action, arguments)
     assert result.structured_content is not None, text_of(result)
     return result.structured_content["result"]

@@ -4,7 +4,6 @@ import asyncio
 import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any
 
 import httpx
 import pytest
@@ -27,12 +26,13 @@ from tests.process.gateway.conftest import PUBLIC
 from tests.support import gateways
 from tests.support.gateway_fixtures import connection_to
 from tests.support.gateways import text_of
+from tests.support.json import AnyJson
 from tests.support.site import Site
 from tests.support.waiting import PATIENCE_S
 
 pytestmark = pytest.mark.anyio
 
-DECISION: dict[str, Any] = {"kind": "decision", "message": "Red or blue?", "choices": ["red", "blue"]}  # Any: JSON
+DECISION: dict[str, AnyJson] = {"kind": "decision", "message": "Red or blue?", "choices": ["red", "blue"]}
 
 
 class Person:
@@ -94,7 +94,7 @@ async def chat(
         yield client
 
 
-async def asks(client: Client, site: Site, *, through: bool = False, **what: Any) -> str:  # Any: JSON
+async def asks(client: Client, site: Site, *, through: bool = False, **what: AnyJson) -> str:
     """Call `request_human`. With `through` it goes by call_tool, as from a host that has not listed the tool."""
     await client.call_tool("goto", {"url": site.page("/form", "<h1>Form</h1>")})
     tool, arguments = (

@@ -8,7 +8,6 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 from urllib.parse import quote
 
 import pytest
@@ -76,7 +75,7 @@ async def shop(service: ServiceProcess) -> AsyncIterator[Shop]:
         yield Shop(service, site, alice, bob, updates)
 
 
-async def read(client: Client, uri: str) -> Any:  # Any: JSON
+async def read(client: Client, uri: str) -> AnyJson:
     (content,) = (await client.read_resource(uri)).contents
     assert isinstance(content, TextResourceContents)
     assert (str(content.uri), content.mime_type) == (uri, "application/json")

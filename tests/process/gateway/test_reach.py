@@ -4,7 +4,6 @@ import functools
 import json
 import re
 from collections.abc import AsyncIterator, Collection
-from typing import Any
 
 import pytest
 from mcp import Client
@@ -22,6 +21,7 @@ from examples.processes import ServiceProcess
 from mcp_gateway.tools import listed_tools
 from tests.support.chat import MODERN, Json, chatting
 from tests.support.gateways import chat, environment, text_of
+from tests.support.json import AnyJson
 from tests.support.site import Site
 
 pytestmark = pytest.mark.anyio
@@ -37,7 +37,7 @@ def as_listed(text: str, listed: Collection[str]) -> str:
     return spelled(text, functools.partial(of_listed, listed=listed))
 
 
-async def through(client: Client, name: Any, arguments: Any = None, **beside: Any) -> CallToolResult:  # Any: JSON
+async def through(client: Client, name: AnyJson, arguments: AnyJson = None, **beside: AnyJson) -> CallToolResult:
     given = {} if arguments is None else {"arguments": arguments}
     return await client.call_tool("call_tool", {"name": name, **given, **beside})
 
@@ -105,9 +105,9 @@ async def test_a_tool_that_is_not_listed_is_called_through_one_that_is(service: 
 )
 async def test_what_call_tool_cannot_pass_on_is_refused_with_the_way(
     refusing: Client,
-    name: Any,  # Any: JSON
-    arguments: Any,  # Any: JSON
-    beside: Any,  # Any: JSON
+    name: AnyJson,
+    arguments: AnyJson,
+    beside: AnyJson,
     says: list[str],
 ) -> None:
     result = await through(refusing, name, arguments, **beside)
@@ -144,19 +144,19 @@ async def test_a_call_that_is_advised_is_one_that_this_chat_can_make(service: Se
 
 
 def names_in(listing: Json) -> set[str]:
-    result: Any = listing["result"]  # Any: JSON
+    result: AnyJson = listing["result"]
     return {tool["name"] for tool in result["tools"]}
 
 
 def said_by(reply: Json) -> str:
-    result: Any = reply["result"]  # Any: JSON
+    result: AnyJson = reply["result"]
     return str(result["content"][0]["text"])
 
 
 async def test_a_chat_adds_a_toolset_to_its_list_and_its_host_is_told(service: ServiceProcess) -> None:
     env = environment(service.data_dir, BROWSE_URL=service.url, BROWSE_AUTOSTART="false")
     async with chatting(env) as client:
-        capabilities: Any = (await client.initialize())["result"]  # Any: JSON
+        capabilities: AnyJson = (await client.initialize())["result"]
         assert capabilities["capabilities"]["tools"] == {"listChanged": True}
         before = names_in(await client.ask("tools/list"))
         asked: Json = {"name": "help", "arguments": {"toolset": "files"}}
@@ -238,16 +238,15 @@ def test_a_call_of_what_is_not_listed_is_told_as_one_that_can_be_made(call: str,
 
 def test_a_reply_is_told_so_in_all_of_its_own_words_and_a_page_is_not() -> None:
     focus = next_call("focus")
-    own: Any = {"observed": focus, "content": "focus {}"}  # Any: JSON
-    # Any: as above, JSON of which a test reads what it likes
-    failed: Any = {"code": "TIMEOUT", "message": "x", "hint": focus, "details": {"context": {"done": [{**own}]}}}
-    reply: Any = {  # Any: JSON
+    own: AnyJson = {"observed": focus, "content": "focus {}"}
+    failed: AnyJson = {"code": "TIMEOUT", "message": "x", "hint": focus, "details": {"context": {"done": [{**own}]}}}
+    reply: AnyJson = {
         "success": False,
         "result": {**own, "steps": [{**own}]},
         "error": failed,
         "notices": [{"text": focus}],
     }
-    told: Any = spell_words(reply, functools.partial(of_listed, listed=CORE))  # Any: JSON
+    told: AnyJson = spell_words(reply, functools.partial(of_listed, listed=CORE))
     assert (
         told["error"]["hint"] == told["notices"][0]["text"] == (said := 'call_tool {"name": "focus", "arguments": {}}')
     )

@@ -6,7 +6,6 @@ import sys
 import time
 from collections.abc import AsyncIterator
 from itertools import pairwise
-from typing import Any
 
 import pytest
 from mcp import Client, StdioServerParameters
@@ -16,6 +15,7 @@ from pydantic import JsonValue
 from examples.processes import ServiceProcess
 from tests.support.chat import Json, environment, text
 from tests.support.following import LATE, LONG, Follower, following, result_of
+from tests.support.json import AnyJson
 from tests.support.sdk_tasks import Tasks, listening
 from tests.support.site import Site
 from tests.support.waiting import PATIENCE_S
@@ -26,7 +26,7 @@ AT_MOST_EVERY_S = 0.9
 INVALID, MISSING_CAPABILITY = -32602, -32021
 
 
-async def news(client: Follower, **wanted: Any) -> AsyncIterator[Json]:  # Any: JSON
+async def news(client: Follower, **wanted: AnyJson) -> AsyncIterator[Json]:
     """Listen, and yield the parameters of what comes, which names the listening request."""
     request_id = await client.chat.send("subscriptions/listen", {"notifications": wanted, "_meta": client.meta})
     while True:

@@ -2,7 +2,6 @@
 
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
-from typing import Any
 
 import pytest
 from mcp import Client
@@ -11,6 +10,7 @@ from mcp.types import ListRootsResult, Root
 
 from examples.processes import ServiceProcess
 from tests.support.gateways import chat, service_process, text_of
+from tests.support.json import AnyJson
 from tests.support.site import Site
 
 pytestmark = pytest.mark.anyio
@@ -49,7 +49,7 @@ def chatting(service: ServiceProcess, roots: Roots | None, mode: str = "legacy")
     return chat(service, "Claude", mode, does={"list_roots_callback": roots})
 
 
-async def upload(client: Client, *files: dict[str, Any], selector: str = "#many") -> str:  # Any: JSON
+async def upload(client: Client, *files: dict[str, AnyJson], selector: str = "#many") -> str:
     return text_of(await client.call_tool("upload_file", {"selector": selector, "files": [*files]})).split("\n[")[0]
 
 

@@ -4,12 +4,12 @@ killed."""
 import json
 from http.cookies import SimpleCookie
 from pathlib import Path
-from typing import Any
 
 import pytest
 from mcp import Client
 
 from tests.support.gateways import chat, service_process, text_of
+from tests.support.json import AnyJson
 from tests.support.site import Answer, Received, Site
 
 pytestmark = pytest.mark.anyio
@@ -20,7 +20,7 @@ def greeting(received: Received) -> Answer:
     return Answer(f"<h1>Hello {login.value}</h1>" if login else "<h1>Who are you?</h1>")
 
 
-async def run(client: Client, name: str, **arguments: Any) -> str:  # Any: JSON
+async def run(client: Client, name: str, **arguments: AnyJson) -> str:
     return text_of(await client.call_tool("call_tool", {"name": name, "arguments": arguments}))
 
 

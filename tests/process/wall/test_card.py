@@ -70,7 +70,7 @@ async def chat(browser: Browser, running: RunningService, site: Site) -> AsyncIt
         window.on("pageerror", lambda error: errors.append(str(error)))
         window.on("console", lambda said: errors.append(said.text) if said.type == "error" else None)
 
-        async def call(name: str, arguments: dict[str, Any]) -> AnyJson:  # Any: JSON
+        async def call(name: str, arguments: dict[str, AnyJson]) -> AnyJson:
             assert name in {"page_card", "stop_page"}
             result = await client.call_tool(name, arguments)
             return result.model_dump(mode="json", by_alias=True, exclude_none=True)

@@ -1,7 +1,5 @@
 """Tests actions that carry actions: each part is parsed, addressed and told like a call of its own."""
 
-from typing import Any
-
 import pytest
 
 from browse_together.contract.actions.base import AN_ACTION
@@ -15,11 +13,12 @@ from browser_service.rules.partial import with_account
 from browser_service.security.redaction import arguments
 from tests.support.bodies import smallest
 from tests.support.each import each
+from tests.support.json import AnyJson
 
 CLICK = {"action": "click", "selector": "#a"}
 
 
-def batch(*steps: Any, **beside: Any) -> Batch:  # Any: JSON
+def batch(*steps: AnyJson, **beside: AnyJson) -> Batch:
     parsed = parse({"action": "batch", "steps": [*steps], **beside})
     assert isinstance(parsed, Batch)
     return parsed
@@ -89,7 +88,7 @@ def test_a_batch_affects_others_as_much_as_its_strongest_part(actions: list[str]
         ),
     ],
 )
-def test_the_error_of_a_part_names_its_place(step: Any, field: str, says: str) -> None:  # Any: JSON
+def test_the_error_of_a_part_names_its_place(step: AnyJson, field: str, says: str) -> None:
     with pytest.raises(BrowseError) as caught:
         batch(CLICK, step, pageId="a", sessionId="default")
     assert caught.value.message.startswith(says)
@@ -98,7 +97,7 @@ def test_the_error_of_a_part_names_its_place(step: Any, field: str, says: str) -
 
 
 @pytest.mark.parametrize("steps", ["x", None, CLICK, [], [CLICK] * 51])
-def test_steps_are_a_list_of_one_to_fifty(steps: Any) -> None:  # Any: JSON
+def test_steps_are_a_list_of_one_to_fifty(steps: AnyJson) -> None:
     with pytest.raises(BrowseError, match="steps of batch: "):
         parse({"action": "batch", "steps": steps})
 
@@ -134,8 +133,8 @@ def test_every_action_can_be_a_step_except_batches_and_waits_for_people(name: st
     ],
 )
 def test_steps_that_are_not_all_of_one_pages_turn_are_calls_of_their_own(
-    steps: Any,  # Any: JSON
-    beside: Any,  # Any: JSON
+    steps: AnyJson,
+    beside: AnyJson,
     *,
     apart: bool,
 ) -> None:

@@ -5,7 +5,7 @@ import re
 import tomllib
 import zipfile
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import jsonschema
 import pytest
@@ -15,8 +15,9 @@ from browse_together.contract.wire import APP_NAME, VERSION
 from browser_service.settings import Settings as ServiceSettings
 from mcp_gateway.settings import Settings as GatewaySettings
 from scripts import bundle, wheel
+from tests.support.json import AnyJson
 
-Schema = dict[str, Any]  # Any: JSON
+Schema = dict[str, AnyJson]
 
 TEXT: Final[Schema] = {"type": "string", "minLength": 1}
 TEXTS: Final[Schema] = {"type": "array", "items": {"type": "string"}}

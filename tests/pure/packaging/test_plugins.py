@@ -2,7 +2,6 @@
 
 import json
 import re
-from typing import Any
 
 import pytest
 import yaml
@@ -10,13 +9,14 @@ import yaml
 from browse_together.contract.installation import GATEWAY
 from browse_together.contract.wire import APP_NAME
 from scripts import wheel
+from tests.support.json import AnyJson
 
 SKILL = wheel.ROOT / "skills" / APP_NAME / "SKILL.md"
 MOST_LINES = 150
 
 
-def manifest(name: str) -> dict[str, Any]:  # Any: JSON
-    found: dict[str, Any] = json.loads((wheel.ROOT / name).read_text(encoding="utf-8"))
+def manifest(name: str) -> dict[str, AnyJson]:
+    found: dict[str, AnyJson] = json.loads((wheel.ROOT / name).read_text(encoding="utf-8"))
     return found
 
 
