@@ -1,6 +1,8 @@
 """Says what a page's JSON Schema has against values. The schema may be anything, so that nothing of it takes long."""
 
 import json
+import math
+import re
 import time
 from collections.abc import Callable, Iterator
 from itertools import islice
@@ -21,6 +23,9 @@ all but the first may be any JSON."""
 _WITHIN_S: Final = 0.1
 """CPU time, in which all calls of the service wait."""
 _MOST_PATTERN: Final = 500
+_COUNT: Final = re.compile(r"\{(\d+)")
+_MOST_REPEATED: Final = 500_000
+"""An expression is compiled with all that it counts, as often as it counts it, which nothing can interrupt."""
 _UNCHECKED: Final = frozenset(
     {"$dynamicRef", "format", "pattern", "patternProperties", "unevaluatedItems", "unevaluatedProperties"}
 ) | {"uniqueItems"}
@@ -37,7 +42,7 @@ def refusals(schema: Json, given: Json, most: int) -> list[str]:
     plain = json.loads(json.dumps(schema), object_hook=_without_dialect)
     until = time.thread_time() + _WITHIN_S
     checks = {name: check for name, check in Draft202012Validator.VALIDATORS.items() if name not in _UNCHECKED}
-    checks |= {"pattern": _pattern, "additionalProperties": _additional}
+    checks |= {"pattern": _pattern, "additionalProperties": _additional, "required": _required}
     bounded = create({}, {name: _bounded(check, until) for name, check in checks.items()})
     try:
         errors = bounded(plain, registry=Registry()).iter_errors(given)  # it fetches nothing
@@ -65,8 +70,10 @@ def _bounded(check: _Check, until: float) -> _Check:
 def _pattern(_: Any, pattern: Any, instance: Any, __: Any) -> Iterator[ValidationError]:
     if not isinstance(instance, str) or len(pattern) > _MOST_PATTERN:
         return
+    if len(pattern) * math.prod(map(int, _COUNT.findall(pattern))) > _MOST_REPEATED:
+        return
     try:
-        found = regex.search(pattern, instance, timeout=_WITHIN_S)
+        found = regex.compile(pattern, cache_pattern=False).search(instance, timeout=_WITHIN_S)
     except regex.error:  # JavaScript's, perhaps
         return
     if not found:
@@ -78,11 +85,16 @@ def _additional(validator: Any, value: Any, instance: Any, schema: Any) -> Itera
         yield from Draft202012Validator.VALIDATORS["additionalProperties"](validator, value, instance, schema)
 
 
+def _required(_: Any, names: Any, instance: Any, __: Any) -> Iterator[ValidationError]:
+    """Tell which name is missing: the library's own errors tell it in a sentence alone."""
+    if isinstance(instance, dict):
+        yield from (ValidationError(name) for name in names if name not in instance)
+
+
 def _said(error: ValidationError) -> str:
     where: list[str] = [str(part) for part in error.absolute_path]
     name, value = error.validator, cast("Any", error.validator_value)
     if name == "required":
-        missing = next(each for each in value if each not in cast("Any", error.instance))
-        return f"{quoted('.'.join([*where, missing]))} is required now"
+        return f"{quoted('.'.join([*where, error.message]))} is required now"
     rule = f"{name} {quoted(json.dumps(value))}" if isinstance(name, str) else "the schema"
     return f"{quoted('.'.join(where)) if where else 'what is given'} does not fit {rule}"

@@ -21,6 +21,7 @@ PROPERTIES: Json = {
 }
 TO = PROPERTIES["to"]
 WAS: Json = {"type": "object", "properties": PROPERTIES, "required": ["size"]}
+UUID = "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"
 MOST_S = 1.0
 """Far below what the hostile schemas would take, and above what a busy machine needs for the allowed share."""
 
@@ -41,6 +42,7 @@ def with_property(name: str, schema: JsonValue) -> Json:
         (with_property("size", {"enum": ["S", "L"]}), """'size' does not fit enum '["S", "L"]'"""),
         (with_property("size", {"const": "S"}), "'size' does not fit const '\"S\"'"),
         (with_property("size", {"pattern": "^[0-9]+$"}), "'size' does not fit pattern '\"^[0-9]+$\"'"),
+        (with_property("size", {"pattern": UUID}), "'size' does not fit pattern"),
         (with_property("size", {"type": "string", "maxLength": 0}), "'size' does not fit maxLength '0'"),
         (with_property("count", {"type": "string"}), "'count' does not fit type '\"string\"'"),
         (with_property("count", {"type": "integer", "maximum": 2}), "'count' does not fit maximum '2'"),
@@ -66,6 +68,11 @@ def with_property(name: str, schema: JsonValue) -> Json:
 def test_a_change_that_refuses_a_value_or_gives_it_another_meaning_stops_a_flow(now: Json, why: str) -> None:
     (change,) = changed(now)
     assert change.startswith(why)
+
+
+def test_each_name_that_is_required_by_now_is_told() -> None:
+    now: Json = {**WAS, "required": ["size", "colour", "weight"]}
+    assert changed(now) == ["'colour' is required now", "'weight' is required now"]
 
 
 def test_a_tool_that_says_that_it_is_consequential_by_now_stops_a_flow_that_did_not_know() -> None:
@@ -111,6 +118,7 @@ HOSTILE: list[JsonValue] = [
     {"pattern": "^(a|aa)+$"},
     {"$schema": DIALECT, "pattern": "^(a|aa)+$"},
     {"pattern": "(" * 200},
+    {"pattern": "((((a{20}){20}){20}){20}){20}"},
     {"allOf": [{"pattern": f"^(a|aa)+{number}$"} for number in range(200)]},
     {"patternProperties": {"^(a|aa)+$": {}}, "additionalProperties": False},
     {"enum": [str(number) for number in range(1_200)]},
