@@ -19,8 +19,12 @@ const standsAlone = e => matches(e, WITHIN_A_LINE)
 
 const NOTHING = /^[\s\u200b]*$/, EMPTY_LINE = '\u200b';
 // Returns the lines of code that have no words, and are as high as others.
-const emptyLines = e => [...allIn(e, 'div, pre')].filter(line => NOTHING.test(line.textContent) && boxOfElement(line).height > LEAST_LINE_PX
-  && !firstIn(line, 'div, pre, br') && [...parentElement(line).children].some(other => !NOTHING.test(other.textContent)));
+const emptyLines = e => {
+  const wordless = new Map(), isWordless = line => NOTHING.test(line.textContent);
+  const areAll = up => wordless.get(up) ?? wordless.set(up, [...up.children].every(isWordless)).get(up);
+  return [...allIn(e, 'div, pre')].filter(line => isWordless(line) && boxOfElement(line).height > LEAST_LINE_PX
+    && !firstIn(line, 'div, pre, br') && !areAll(parentElement(line)));
+};
 // All that is in an element is read to tell whether it is code, and again for what is in one that is none: after many of
 // these no other is looked at.
 let others = 100;

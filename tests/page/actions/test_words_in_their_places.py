@@ -1,5 +1,7 @@
 """Tests that readings have the words that people see: in frames, shadow trees and fields, and none of the others."""
 
+import asyncio
+
 import pytest
 
 from tests.support.tab import Tab
@@ -199,6 +201,15 @@ async def test_markdown_leaves_out_the_numbers_of_lines_beside_code_and_no_other
     )
     read = (await tab.call("content", format="markdown"))["content"]
     assert read.partition("\n\n")[2] == "Rooms **1** and **2**\n\n```\nf(1)\n\n2\n3\n```\n\n7\n\n3"
+
+
+async def test_code_with_many_empty_lines_is_read_at_once(tab: Tab) -> None:
+    empty = "<div style='height: 16px'></div>" * 20_000
+    code = f"<div style='white-space: pre; font-family: monospace'>{empty}<div>f()</div><div>g()</div></div>"
+    await tab.show(code)
+    async with asyncio.timeout(10):
+        read = (await tab.call("content", format="markdown"))["content"]
+    assert read.endswith("```\nf()\ng()\n```")
 
 
 async def test_a_field_adds_nothing_but_its_words(tab: Tab) -> None:
