@@ -28,7 +28,10 @@ _CLOSED_SECRET: Final = script("closed_secret")
 _CLOSED_PART: Final = script("closed_part")
 _OPEN_PARTS: Final = script("open_parts")
 _PARTS: Final = (":host > *",)
-_EMPTY: Final = (":empty",)
+_MAY_BE_HOSTS: Final = (
+    ":empty:not(a, area, b, br, button, canvas, col, embed, hr, i, iframe, img, input, label, li, link, meta, object, "
+    "option, script, select, source, style, svg *, svg, td, textarea, th, track, ul, video, wbr)"
+)
 """Among them are the hosts of closed roots that have text alone."""
 _MOST_PARTS: Final = 200
 _MOST_EMPTY: Final = 500
@@ -54,12 +57,11 @@ class ClosedTree(NamedTuple):
 
 
 class Parts(NamedTuple):
-    """How many elements lie directly in a document's open shadow roots, how many may be hosts of closed roots with text
-    alone, and when the document began."""
+    """How many elements lie directly in a document's open shadow roots, and how many may be hosts of closed roots with
+    text alone."""
 
     open: int
     may_be_hosts: int
-    began: FiniteFloat
 
 
 class UnknownPlaceError(Exception):
@@ -92,7 +94,7 @@ class ClosedFields:
             if total != parts.open:
                 found += await _asked_of_each(cdp, _PARTS, _MOST_PARTS, _closed_tree)
             if parts.may_be_hosts:
-                found += await _asked_of_each(cdp, _EMPTY, _MOST_EMPTY, _closed_words)
+                found += await _asked_of_each(cdp, (_MAY_BE_HOSTS,), _MOST_EMPTY, _closed_words)
             return [each for each in found if each is not None]
 
     async def boxes(self, cdp: CDPSession, found: Mapping[Frame, Found], total: int) -> dict[Frame, list[Box]]:
@@ -175,7 +177,7 @@ async def _nodes(cdp: CDPSession, queries: Sequence[str], most: int) -> list[int
 
 
 async def _parts_of(frame: Frame) -> Parts:
-    return results.of_kind(Parts, await world.evaluate(frame, _OPEN_PARTS))
+    return results.of_kind(Parts, await world.evaluate(frame, _OPEN_PARTS, _MAY_BE_HOSTS))
 
 
 async def _said_by(cdp: CDPSession, node: dict[str, int], source: str) -> object:

@@ -72,6 +72,12 @@ async def test_closed_trees_that_have_text_alone_are_named(tab: Tab, name: str) 
     assert sorted(named.split(", ")) == ["<div#h>", "<span#s>", "<x-price>"]
 
 
+async def test_what_cannot_have_closed_trees_is_not_looked_at_for_them(tab: Tab) -> None:
+    """A page may have more of it than is looked at."""
+    await tab.show(f"{'<br>' * 600}{WORDS}")
+    assert "<x-price>" in (await tab.call("snapshot"))["advice"]
+
+
 async def test_what_nobody_sees_of_them_is_not_named(tab: Tab) -> None:
     """Nor are the marks that we draw ourselves."""
     await tab.show(
