@@ -251,7 +251,7 @@ async def _not_found(page: Page, action: Action, selector: str) -> BrowseError:
             f"The page has frames: name one with `frame`, or take a ref from {next_call('snapshot')}, which "
             "reaches into all."
         )
-        if (matches := await frames.matching(page, selector)) and matches[0].count:
+        if matches := [match for match in await frames.matching(page, selector) if match.count]:
             hint = f"It is in {frames.describe(matches)}: {frames.way_in(matches)}."
     if not matches and _WORDS.fullmatch(selector) and selector != selector.lower():
         ref = next_call("find", text=selector)

@@ -24,3 +24,5 @@ async def test_a_frame_that_does_not_answer_is_told_as_that(agent: Agent, site: 
     assert shown in (await agent.call("find", text="Rent"))["found"]
     (frame,) = (await agent.call("list_frames"))["frames"]
     assert (frame["url"], frame["answers"]) == (inside, False)
+    missing = await agent.error("click", selector="Order now", timeout=200)
+    assert missing["hint"].startswith("It was looked up as CSS. By its words: text=Order now")
