@@ -1,8 +1,8 @@
 // Waits until nothing beside an element moves to another place, at most `ms` milliseconds: a sortable list takes a mouse
 // over a card that is on its way for one that drags back.
-const TURN_MS = 16;
+import {isOnItsWay} from "./on_its_way.js";
 
-const isOnItsWay = ({playState, effect}) => playState === 'running' && effect.getComputedTiming().endTime !== Infinity;
+const TURN_MS = 16;
 
 export default async (e, ms) => {
   const until = performance.now() + ms, around = e.parentElement ?? e;

@@ -1,7 +1,10 @@
 """Tests drags over cards that slide to make room, and of elements that slide back."""
 
+import asyncio
+
 import pytest
 
+from browser_service.actions.support import drag
 from tests.support.tab import Tab
 
 pytestmark = [pytest.mark.anyio, pytest.mark.one_window]
@@ -42,3 +45,16 @@ async def test_an_element_that_slides_back_is_where_it_was(tab: Tab) -> None:
     )
     observed = (await tab.call("drag_and_drop", source="#a", target="#p"))["observed"]
     assert "the dragged element is where it was" in observed
+
+
+async def test_an_element_that_pulses_for_ever_is_not_waited_for(tab: Tab, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(drag, "_DRAWN_MS", 60_000)
+    await tab.show(
+        "<style>@keyframes pulse {to {opacity: .5}} #a {animation: pulse 1s infinite alternate; position: relative; "
+        "width: 40px; height: 40px; background: red}</style><div id=a></div><p id=p style='margin-top: 200px'>There</p>"
+        "<script>let down; a.onmousedown = () => down = true; onmousemove = e => { if (down) a.style.top = "
+        "`${e.clientY - 20}px`; }; onmouseup = () => down = false</script>"
+    )
+    async with asyncio.timeout(10):
+        observed = (await tab.call("drag_and_drop", source="#a", target="#p"))["observed"]
+    assert "it moved from" in observed
