@@ -30,8 +30,8 @@ _AGAIN_S: Final = 0.1
 _MIME_TYPE: Final = "application/zip"
 _MOST_BYTES: Final = 200_000_000
 GROWN_BYTES: Final = 80_000_000
-"""A trace ends once the browser has written so much since it began. Until the end is done, a page may load as much
-again, and the file is kept all the same."""
+"""A trace ends once the browser has written so much since it began, also for traces of other sessions, whose files no
+name tells apart. Until the end is done, a page may load as much again, and the file is kept all the same."""
 _LOOKS_EVERY_S: Final = 0.5
 
 
@@ -91,7 +91,7 @@ class Trace:
         before = await asyncio.to_thread(_written, folder)
         while await asyncio.to_thread(_written, folder) - before < GROWN_BYTES:  # noqa: ASYNC110 - no event tells it
             await asyncio.sleep(_LOOKS_EVERY_S)  # between two looks
-        self.end(f"it had grown to {GROWN_BYTES // 1_000_000} MB")
+        self.end(f"its browser had written {GROWN_BYTES // 1_000_000} MB of traces since it began")
 
     async def _end(self) -> Json:
         if self.dropped:
