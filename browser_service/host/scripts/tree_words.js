@@ -69,9 +69,9 @@ export const showBehind = () => {
 // What takes the keys for an editor may have no width, and Playwright gives refs to what has some.
 const KEYED = '[tabindex]';
 export const showKeyed = () => {
-  for (const e of [...document.querySelectorAll(KEYED)].slice(0, MOST_EDITORS)) {
-    const box = e.editContext && boxOfElement(e);
-    if (!box || isShown.has(e) || box.width && box.height) continue;
+  for (const e of [...document.querySelectorAll(KEYED)].filter(each => each.editContext).slice(0, MOST_EDITORS)) {
+    const box = boxOfElement(e);
+    if (isShown.has(e) || box.width && box.height) continue;
     answer(e, 'getBoundingClientRect', {value: () => new DOMRect(box.x, box.y, box.width || 1, box.height || 1)});
     shown.push(e);
   }

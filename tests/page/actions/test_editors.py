@@ -46,8 +46,11 @@ async def test_the_numbers_of_an_editors_lines_name_no_field(tab: Tab) -> None:
     assert '- textbox [beside="Notes"] [ref=' in (await tab.call("snapshot"))["snapshot"]
 
 
-async def test_an_element_without_width_that_takes_the_keys_of_an_editor_has_a_ref_and_its_name(tab: Tab) -> None:
-    await tab.show(NARROW)
+@pytest.mark.parametrize("before", [0, 600])
+async def test_an_element_without_width_that_takes_the_keys_of_an_editor_has_a_ref_and_its_name(
+    tab: Tab, before: int
+) -> None:
+    await tab.show("<b tabindex=0></b>" * before + NARROW)
     [match] = (await tab.call("find", role="textbox"))["matches"]
     assert match["name"] == "Editor content"
     told = (await tab.call("fill", selector=match["ref"], value="new words"))["observed"]
