@@ -105,6 +105,7 @@ USES = {
     "mark_removal": "run('x-m')",
     "next_field": "run(false)",
     "obstacles": "run([$('#b')], true)",
+    "on_its_way": "run($('#b').animate([], 9000))",
     "opened_option": "run($('#b'), ['Tea', 30, 'open'])",
     "open_parts": "run()",
     "options_there": "run($('#s'), [[['label', 'a']], 0])",
