@@ -20,6 +20,7 @@ from browser_service.security.urls import BLANK, ERROR_PAGE
 _CLOSES_WITHIN_S: Final = 1.0
 """We kill a tab that takes longer, after the reply."""
 _TITLE_AFTER_S: Final = 0.1
+_TITLE_LATEST_S: Final = 3.0
 
 
 class TabLife:
@@ -122,20 +123,26 @@ class TabLife:
 
     # --- its title ------------------------------------------------------------------------------------------------
 
-    async def read_title(self) -> None:
-        """Ask the tab for its title, for 200 ms at most."""
+    async def read_title(self) -> bool:
+        """Ask the tab for its title, for 200 ms at most. Returns False if it did not answer."""
         tab = self.record.tab
         if tab is None or self.record.dialog or not self.record.live or tab.page.url.startswith(ERROR_PAGE):
-            return
+            return True
         if (title := await tab.title()) is not None:
             self.record.note_title(title)
+        return title is not None
 
-    def read_title_soon(self) -> None:
-        """Ask for the title after the replies, once for many acts in a row: it costs as much as an act."""
+    def read_title_soon(self, after_s: float = _TITLE_AFTER_S) -> None:
+        """Ask for the title after the replies, once for many acts in a row: it costs as much as an act. A tab that does
+        not answer is asked again, ever later."""
         if self._title_timer is not None:
             self._title_timer.cancel()
-        read = lambda: self._background.spawn(self.read_title())  # noqa: E731 - one expression
-        self._title_timer = asyncio.get_running_loop().call_later(_TITLE_AFTER_S, read)
+        read = lambda: self._background.spawn(self._read_title_or_later(after_s))  # noqa: E731 - one expression
+        self._title_timer = asyncio.get_running_loop().call_later(after_s, read)
+
+    async def _read_title_or_later(self, after_s: float) -> None:
+        if not await self.read_title() and after_s < _TITLE_LATEST_S:
+            self.read_title_soon(2 * after_s)
 
     # --- whether it works ----------------------------------------------------------------------------------------
 

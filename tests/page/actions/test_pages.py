@@ -115,6 +115,13 @@ async def test_a_page_that_another_holds_is_not_closed(agent: Agent, other: Agen
     assert (await agent.call("get_page_title", pageId="held")) == {"title": "/a"}
 
 
+async def test_the_title_of_a_page_that_was_too_busy_to_tell_it_is_asked_again(tab: Tab) -> None:
+    spins = "<script>onload = () => setTimeout(() => { const end = Date.now() + 900; while (Date.now() < end); })"
+    slow = tab.site.page("/slow", spins)
+    await tab.show(f"<script>setTimeout(() => {{ location = '{slow}' }}, 300)</script>")
+    await found(lambda: tab.call("list_pages"), lambda listed: listed["yours"][0]["title"] == "/slow")
+
+
 async def test_a_title_that_is_no_valid_unicode_breaks_no_reply(tab: Tab) -> None:
     await tab.show("<p>x")
     await tab.sees("(document.title = 'broken \\ud800 title', document.querySelector('p').textContent = '\\udc00', 0)")
