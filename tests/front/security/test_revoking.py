@@ -126,6 +126,7 @@ async def test_a_chat_that_shares_a_token_is_revoked_by_its_own_id(service: Runn
 
 
 @pytest.mark.usefixtures("agent")  # who closes the page
+@pytest.mark.thorough
 async def test_a_token_that_ends_takes_its_running_calls_with_it_and_no_step_follows(service: RunningService) -> None:
     named = await token_for(service, "brief", expires_at=time.time() + 4)
     async with sharing(service, named) as brief, asyncio.timeout(PATIENCE_S):

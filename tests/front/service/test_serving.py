@@ -45,6 +45,7 @@ def test_an_address_of_another_machine_is_named_and_not_its_port(tmp_path: Path)
         bind(settings_for(tmp_path).model_copy(update={"host": "192.0.2.1", "port": 0}))
 
 
+@pytest.mark.thorough
 async def test_a_strangers_handshake_that_cannot_be_read_lets_the_service_end_in_order(tmp_path: Path) -> None:
     log = tmp_path / f"{JOURNAL_FILE}-wal"
     sent = "GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"

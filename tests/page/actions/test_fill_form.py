@@ -270,6 +270,7 @@ for (const [box, take] of [
 }</script>"""
 
 
+@pytest.mark.thorough
 async def test_comboboxes_get_the_options_that_are_listed_and_what_else_they_take(tab: Tab) -> None:
     await tab.show(COMBOBOXES)
     result = await tab.call("fill_form", fields=[field("#tags", ["Red", "fresh", "Blue"]), field("#one", "Green")])
@@ -414,6 +415,7 @@ onkeydown = e => { if (e.key === 'Escape') open(false); };
 </script>"""
 
 
+@pytest.mark.thorough
 async def test_a_list_that_no_key_opens_is_opened_searched_and_chosen_from_by_clicks(tab: Tab) -> None:
     await tab.show(LIST_OPENED_BY_CLICKS)
     fields = [field("#before", "x"), field("#shop", ["Shop 3", "Shop 77"])]
@@ -423,6 +425,7 @@ async def test_a_list_that_no_key_opens_is_opened_searched_and_chosen_from_by_cl
     assert "#shop shows 'Shop 3, Shop 77', without Shop 100" in error["message"]
 
 
+@pytest.mark.thorough
 async def test_what_a_list_only_offers_is_not_shown_as_chosen(tab: Tab) -> None:
     await tab.show("<p id=a role=combobox tabindex=0><b role=listbox><i role=option>Tea</i> <i role=option>Mate</p>")
     error = await tab.error("fill_form", fields=[field("#a", "Mate")])

@@ -8,7 +8,7 @@ from PIL import Image
 from tests.support.json import AnyJson
 from tests.support.tab import Tab
 
-pytestmark = [pytest.mark.anyio, pytest.mark.one_window]
+pytestmark = [pytest.mark.anyio, pytest.mark.one_window, pytest.mark.thorough]
 
 BOX = """<body style='margin: 0; background: white; height: 3000px'><dialog id=modal>hi</dialog>
 <div id=box style='position: absolute; left: 100px; top: 200px; width: 200px; height: 100px; background: yellow'></div>

@@ -189,6 +189,7 @@ async def test_a_picture_of_many_bytes_comes_along_as_a_smaller_jpeg_of_the_same
     assert artifact["preview"]["said"].startswith("Shown as JPEG, because hosts take no more")
 
 
+@pytest.mark.thorough
 async def test_a_very_tall_page_comes_in_slices_that_can_be_read_and_leaves_the_page_usable(tab: Tab) -> None:
     rows = "".join(f"<p style='background: rgb({row}, 0, 255)'>{row}</p>" for row in range(90))
     await tab.show(f"<style>body {{margin: 0}} p {{margin: 0; height: 200px}}</style>{rows}")
@@ -215,6 +216,7 @@ async def test_a_very_tall_page_comes_in_slices_that_can_be_read_and_leaves_the_
         assert (await tab.error("screenshot", cursor=wrong))["code"] in {"VALIDATION_ERROR", "INVALID_REQUEST"}
 
 
+@pytest.mark.thorough
 async def test_a_picture_of_too_many_pixels_is_cut_before_it_is_taken_and_says_where(tab: Tab) -> None:
     await tab.show("<body style='margin: 0; height: 200000px'><div id=end style='position: absolute; top: 199990px'>x")
     taken = await tab.call("screenshot", fullPage=True, timeout=25_000)

@@ -97,6 +97,7 @@ async def test_where_the_browser_does_not_tell_the_tools_the_reply_says_so(servi
     assert (await tab.call("list_page_tools"))["count"] == 1
 
 
+@pytest.mark.thorough
 async def test_a_thousand_tools_of_any_size_are_counted_and_the_first_are_shown_cut(tab: Tab) -> None:
     many = """<script>for (let i = 0; i < 1000; i++) document.modelContext.registerTool({
         name: `tool${i}`, description: 'D'.repeat(20000), execute: () => i,

@@ -75,6 +75,7 @@ async def test_a_click_that_closes_the_popup_that_its_page_opened_says_so(agent:
     assert closed["observed"] == f"popup {popup} closed"
 
 
+@pytest.mark.thorough
 async def test_popups_that_go_where_no_server_answers_are_waited_for_all_at_once(agent: Agent, site: Site) -> None:
     held = threading.Event()
     site.page("/popup", "")

@@ -36,6 +36,7 @@ def record(number: int, **facts: AnyJson) -> ActivityRecord:
     return ActivityRecord.model_validate({**usual, "id": number, "outcome": "ok", "callId": str(number), **facts})
 
 
+@pytest.mark.thorough
 async def test_a_replay_is_played_and_searched_by_keyboard_and_asks_no_server(
     service: RunningService, agent: Agent, site: Site
 ) -> None:

@@ -81,6 +81,7 @@ async def test_an_act_that_somebody_watches_is_pictured_before_and_after_with_it
     assert denied.status_code == 403
 
 
+@pytest.mark.thorough
 async def test_acts_in_quick_succession_get_no_pictures_of_each_other_and_a_slow_page_is_not_called_secret(
     service: RunningService, agent: Agent, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -19,7 +19,7 @@ from tests.support.service import Agent, RunningService
 from tests.support.site import Answer, Site
 from tests.support.waiting import become
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.thorough]
 
 
 @pytest.fixture

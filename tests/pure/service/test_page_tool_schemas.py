@@ -138,6 +138,7 @@ HOSTILE: list[JsonValue] = [
 ]
 
 
+@pytest.mark.thorough
 def test_no_schema_takes_long() -> None:
     for schema, value in product(HOSTILE, VALUES):
         now: Json = {"properties": {"a": schema}, "$defs": {**TWICE, "d60": {}}}
