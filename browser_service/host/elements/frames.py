@@ -50,11 +50,8 @@ class FrameMatch:
     def __str__(self) -> str:
         if not self.count:
             return f"a frame at {self.url} (no answer)"
-        return (
-            f"frame {self.selector!r} ({self.count})"
-            if self.selector
-            else f"a frame that no selector reaches ({self.count})"
-        )
+        name = f"frame {self.selector!r}" if self.selector else "a frame that no selector reaches"
+        return f"{name} ({self.count})"
 
 
 def locate(root: Page | Frame | FrameLocator, selector: str) -> Locator:
